@@ -94,6 +94,11 @@ class Report:
         return [dict(one) for one in self._data["flags_not_given"]]
 
     @property
+    def loops(self) -> List[Dict[str, Any]]:
+        """Each while loop with its trips and the time of all of them, as in the JSON report."""
+        return [dict(one) for one in self._data["loops"]]
+
+    @property
     def cycles(self) -> int:
         """The same in cycles of the TensorCore's clock."""
         return self._data["time"]["cycles"]

@@ -32,6 +32,16 @@ class Serving:
         return {name: dict(one) for name, one in self._data["latency_ms"].items()}
 
     @property
+    def speculation(self) -> Optional[Dict[str, Any]]:
+        """Of speculative decoding: ``acceptance_length``, ``drafts``, ``accepted_tokens`` and so on; None without."""
+        return dict(self._data["speculation"]) if "speculation" in self._data else None
+
+    @property
+    def prefill(self) -> Optional[Dict[str, Any]]:
+        """Of the instances that compute prompts: ``memory``, ``steps``, ``transfer`` and so on; None where all do both."""
+        return dict(self._data["prefill"]) if "prefill" in self._data else None
+
+    @property
     def memory(self) -> Dict[str, int]:
         """Bytes of a device by class, and the tokens and requests that fit."""
         return dict(self._data["memory"])
@@ -103,7 +113,9 @@ def serving(model: Union[str, "os.PathLike[str]", Mapping[str, Any]], device: st
         Keys of the device: ``{"host.serving_step": "1 ms"}``.
     **options
         Those of ``hlosim serving``: exactly one of ``concurrency``, ``request_rate`` and ``trace``; ``isl``, ``osl``, ``tp``,
-        ``dp``, ``ep``, ``max_num_batched_tokens``, ``max_num_seqs``, ``weight_dtype``, ``kv_cache_dtype``, ``curve``, …
+        ``dp``, ``ep``, ``max_num_batched_tokens``, ``max_num_seqs``, ``weight_dtype``, ``kv_cache_dtype``, ``curve``,
+        ``num_speculative_tokens``, ``acceptance_rate``, ``speculative_model`` (a path or a built-in name), ``prefill_instances``,
+        ``decode_instances``, ``prefill_device``, …
 
     Returns
     -------

@@ -93,8 +93,45 @@ class Table:
         needed("pandas", "to_pandas()")
         return as_frame(self._rows)
 
-    def __repr__(self) -> str:
-        return "<Table: %d rows of %s>" % (len(self), ", ".join(self.columns))
+    def head(self, n: int = 5) -> "Table":
+        """The first `n` rows.
+
+        Examples
+        --------
+        >>> Table([{"time_ps": 5}, {"time_ps": 7}]).head(1)["time_ps"]
+        [5]
+        """
+        return Table(self._rows[:n])
+
+    def sort_values(self, by: str, ascending: bool = True) -> "Table":
+        """The rows in the order of a column; rows without a value come last, as pandas has it.
+
+        Examples
+        --------
+        >>> Table([{"time_ps": 5}, {"time_ps": None}, {"time_ps": 7}]).sort_values("time_ps", ascending=False)["time_ps"]
+        [7, 5, None]
+
+        Raises
+        ------
+        KeyError
+            There is no such column.
+        """
+        self[by]
+        known = [row for row in self._rows if row.get(by) is not None]
+        unknown = [row for row in self._rows if row.get(by) is None]
+        return Table(sorted(known, key=lambda row: row[by], reverse=not ascending) + unknown)
+
+    def __repr__(self, most: int = 10) -> str:
+        names = [name for name in self.columns if not isinstance(self._rows[0].get(name), (list, dict))]
+        rows = [names] + [["" if row.get(name) is None else str(row[name]) for name in names]
+                          for row in self._rows[:most]]
+        widths = [max((len(row[i]) for row in rows), default=0) for i in range(len(names))]
+        lines = ["<Table: %d rows of %s>" % (len(self), ", ".join(self.columns))]
+        if names:
+            lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+        if len(self) > most:
+            lines.append("%d more rows" % (len(self) - most))
+        return "\n".join(lines)
 
     def _repr_html_(self, most: int = 50) -> str:
         shown = [flat(row) for row in self._rows[:most]]

@@ -161,10 +161,19 @@ VectorShape Core::vector_shape() const {
 IssueSlots Core::slots(const VectorWork& work) const {
   if (!work.shape) return {};
   if (work.shape->is_scalar()) return {.scalar = work.per_element};
-  // The cross-lane units take lanes x sublanes elements as long whatever their width.
+  // The cross-lane units take lanes x sublanes elements of a transpose as long whatever their width. A kernel
+  // that turns its own operand widens it no further than to a type with arithmetic.
   const int bits = bit_width(work.shape->element_type);
-  const bool packed = work.op == VectorOp::kTranspose && bits < 32 && is_native(work.shape->element_type);
-  return slots(work.op, registers(work.shape) * work.per_element * (packed ? 32.0 / bits : 1));
+  const bool is_packed = bits < 32 && is_native(work.shape->element_type);
+  double width = 1;
+  if (work.op == VectorOp::kTranspose && is_packed) width = 32.0 / bits;
+  if (work.op == VectorOp::kGroupTurn && bits < 32 && !is_packed) {
+    int narrowest = 32;
+    for (const ElementType type : device_->vpu.native_types)
+      if (bit_width(type) >= bits) narrowest = std::min(narrowest, bit_width(type));
+    width = narrowest / 32.0;
+  }
+  return slots(work.op, registers(work.shape) * work.per_element * width);
 }
 
 IssueSlots Core::conversion(ShapeRef array) const {

@@ -235,6 +235,7 @@ struct MemorySpace {
   std::vector<int64_t> numbers;
   MemoryScope scope = MemoryScope::kDevice;
   std::optional<Bytes> capacity, usable;
+  std::optional<double> order_share;
   std::optional<Bandwidth> bandwidth;  // reads and writes together
   std::optional<Bandwidth> read, write;
   std::optional<PicojoulesPerByte> energy;
@@ -245,6 +246,9 @@ struct MemorySpace {
     field("scope", self.scope, "whose the capacity and rates are: core, device or host");
     field("capacity", self.capacity, "bytes that fit; absent: not sized");
     field("usable", self.usable, "bytes that the runtime leaves to a program; absent: all of capacity");
+    field("order_share", self.order_share,
+          "share of what a program may take that the order of its instructions may fill; absent: all of it",
+          Range{1e-3, 1});
     field("bandwidth", self.bandwidth, "rate that reads and writes share");
     field("read", self.read, "rate of reads alone");
     field("write", self.write, "rate of writes alone");
@@ -254,7 +258,7 @@ struct MemorySpace {
 
 /// VMEM as XLA's fusions use it.
 struct VmemConfig {
-  Bytes scoped_limit{}, internal_scratch{}, transaction{};
+  Bytes scoped_limit{}, internal_scratch{}, transaction{}, least_size{}, kept_back{};
   double tile_move = 0, carried_share = 0;
 
   static void fields(auto& self, auto&& field) {
@@ -272,6 +276,11 @@ struct VmemConfig {
           "share of the room for values in VMEM that those carried by a loop may take; the rest is for what "
           "its body makes",
           Range{0, 1});
+    field("least_size", self.least_size,
+          "smallest on-chip memory that a generation is built with: sizes are this and its doubles",
+          Range{1, 1e15});
+    field("kept_back", self.kept_back, "bytes of such a size that are not there for programs",
+          Range{0, 1e15});
   }
 };
 
@@ -363,12 +372,17 @@ struct LinkConfig {
 struct HostConfig {
   int64_t chips = 0;
   std::optional<Picoseconds> serving_step;
+  double slowest_flow = 0;
   LinkConfig pcie, dcn;
 
   static void fields(auto& self, auto&& field) {
     field("chips", self.chips, "chips per host");
     field("serving_step", self.serving_step,
           "time that the host of a model server adds between two steps of the devices; absent: none");
+    field("slowest_flow", self.slowest_flow,
+          "exponent p of the hosts of a slice, n: sums between slices wait for the slowest of n flows, n^p "
+          "latencies of dcn",
+          Range{0, 1});
     field("pcie", self.pcie, "chip <-> host memory, per chip");
     field("dcn", self.dcn, "host <-> data-centre network, per host");
   }
@@ -391,13 +405,20 @@ struct OverheadConfig {
   }
 };
 
+enum class RaggedWalk : uint8_t {
+  kGroups,  // tiles begin with the rows of each group
+  kVisits,  // tiles of all rows, visited once for each group in them: megablox and tokamax
+};
+
 /// What Pallas kernels take beside the work that their operations are counted as (model/pallas).
 struct KernelConfig {
   double overlap = 0, block_end = 0, row_pick = 0;
   double loss = 0, loss_gradient = 0, block_scale = 0, block_add = 0;
   double score = 0, known_maximum = 0, natural_exponential = 0, mask = 0, segment = 0, bias = 0, soft_cap = 0;
   double score_row = 0, accumulator = 0, score_gradient = 0, cache_read = 0;
+  double group_list = 0, masked_operand = 0, merged_row = 0;
   int64_t ragged_rows = 0, ragged_columns = 0, ragged_depth = 0, ragged_turn_columns = 0;
+  RaggedWalk ragged_walk = RaggedWalk::kGroups;
 
   static void fields(auto& self, auto&& field) {
     field("overlap", self.overlap,
@@ -441,6 +462,13 @@ struct KernelConfig {
     field("cache_read", self.cache_read,
           "share of memory.hbm.bandwidth at which decode attention reads a paged key-value cache",
           Range{1e-3, 1});
+    field("group_list", self.group_list, "instructions that list a grouped product's tiles", Range{0, 1e6});
+    field("masked_operand", self.masked_operand,
+          "masks (mask) per register of both operands of a grouped product whose tile ends beyond the depth",
+          Range{0, 1e6});
+    field("merged_row", self.merged_row,
+          "cycles per register of a new token's row that latent attention merges into a page of the cache",
+          Range{0, 1e6});
     field("ragged_rows", self.ragged_rows, "rows in a tile of a ragged product's kernel", Range{1, 1e6});
     field("ragged_columns", self.ragged_columns, "columns in a tile of a ragged product's kernel",
           Range{1, 1e6});
@@ -448,6 +476,8 @@ struct KernelConfig {
           Range{1, 1e6});
     field("ragged_turn_columns", self.ragged_turn_columns,
           "columns for which rows that a ragged product turns round are turned again", Range{1, 1e6});
+    field("ragged_walk", self.ragged_walk,
+          "how a ragged product's kernel walks its rows: by groups or by visits of tiles (docs/kernels.md)");
   }
 };
 
@@ -496,9 +526,10 @@ struct ErrorConfig {
   }
 };
 
-/// One range per kind of work (CostCategory). Of kinds without one the time counts as exact.
+/// One range per kind of work (CostCategory), and one of whole steps. Of kinds without one the time counts as
+/// exact.
 struct ErrorsConfig {
-  std::optional<ErrorConfig> matmul, vector, data, collective, host, custom_call, control;
+  std::optional<ErrorConfig> matmul, vector, data, collective, host, custom_call, control, step;
 
   static void fields(auto& self, auto&& field) {
     field("matmul", self.matmul, "products and convolutions");
@@ -508,6 +539,7 @@ struct ErrorsConfig {
     field("host", self.host, "transfers to and from the host");
     field("custom_call", self.custom_call, "custom calls");
     field("control", self.control, "loops, branches and calls themselves");
+    field("step", self.step, "whole steps over several devices, in place of what their kinds add up to");
   }
 };
 

@@ -38,6 +38,12 @@ struct EnumNames<WrapRule> {
                                                                    {WrapRule::kAlways, "always"}};
 };
 template <>
+struct EnumNames<RaggedWalk> {
+  static constexpr std::string_view what = "a walk";
+  static constexpr std::pair<RaggedWalk, std::string_view> rows[] = {{RaggedWalk::kGroups, "groups"},
+                                                                     {RaggedWalk::kVisits, "visits"}};
+};
+template <>
 struct EnumNames<SecondMinorCompaction> {
   static constexpr std::string_view what = "a compaction";
   static constexpr std::pair<SecondMinorCompaction, std::string_view> rows[] = {

@@ -10,6 +10,7 @@
 #include "hlo/graph.h"
 #include "layout/sizes.h"
 #include "ops/dataflow.h"
+#include "ops/fusion_role.h"
 #include "ops/infer.h"
 
 namespace hlosim {
@@ -44,6 +45,15 @@ int64_t saturated(double count) {
   return count < 9.2e18 ? static_cast<int64_t>(count) : std::numeric_limits<int64_t>::max();
 }
 
+/// Groups of one ragged product, whose sizes differ by one row.
+bool are_of_one_kernel(const MatmulWork& groups, MatmulWork further) {
+  if (!groups.ragged || groups.m == 0) return false;
+  int64_t& shared = further.ragged_terms ? further.k : further.m;
+  shared += 1;
+  further.batch = groups.batch;
+  return further == groups;
+}
+
 void add_matmul(ComputeSummary& sum, const MatmulWork& work, const Core& core, AssumptionList& assumptions) {
   auto rate = core.matmul_rate(work.lhs, work.rhs, work.precision);
   if (const ElementType known = core.matmul_type(); !rate && known != ElementType::kInvalid) {
@@ -55,7 +65,12 @@ void add_matmul(ComputeSummary& sum, const MatmulWork& work, const Core& core, A
   if (!rate) return;
   const double cycles = core.product_of_all_cores(work, *rate);
   sum.mxu_cycles += cycles;
-  if (cycles > sum.matmul.cycles) sum.matmul = {work, *rate, cycles, {}, {}};
+  if (core.device().kernel.ragged_walk == RaggedWalk::kVisits && are_of_one_kernel(sum.matmul.work, work)) {
+    sum.matmul.work.batch = saturating_add(sum.matmul.work.batch, work.batch);
+    sum.matmul.cycles += cycles;
+  } else if (cycles > sum.matmul.cycles) {
+    sum.matmul = {work, *rate, cycles, {}, {}};
+  }
   const double flops = 2.0 * static_cast<double>(work.batch) * static_cast<double>(work.m) *
                        static_cast<double>(work.n) * static_cast<double>(work.k);
   sum.flops = Flops(saturating_add(sum.flops.count(), saturated(flops)));
@@ -165,6 +180,7 @@ class FusionSummaries::Walk {
 
   FusionSummary walk(ComputationId id) {
     const std::vector<InstructionId>& body = module_[id].instructions;
+    body_ = &body;
     cover_module();
     for (const InstructionId instruction : body)
       computed_[instruction] = converted_[instruction] = false, slots_[instruction] = {};
@@ -321,11 +337,41 @@ class FusionSummaries::Walk {
       const ShapeRef read = i < work.operand_read.size() ? work.operand_read[i] : nullptr;
       const Origin& origin = origins_[instruction.operands[i]];
       if (compute.has_vector && read) slots_[id] += convert(instruction.operands[i], read, summary);
+      if (read && origin.parameter < 0) narrow_slice(instruction.operands[i], read, summary);
       if (!read || origin.parameter < 0) continue;
       add_read(summary.parameters[static_cast<size_t>(origin.parameter)], static_cast<size_t>(origin.leaf),
                read, module_[instruction.operands[i]].shape, i == 0 ? work.scattered_accesses : 0);
     }
     in_place_.set(id, result_access(instruction, work));
+  }
+
+  /// Of `value`, which is made here, only `read` is read: where it is a slice of a parameter, perhaps under
+  /// other dimensions, and nothing else reads it, the rest of the slice is not fetched.
+  void narrow_slice(InstructionId value, ShapeRef read, FusionSummary& summary) const {
+    const ShapeRef seen = module_[value].shape;
+    if (!seen->is_array() || !read->is_array() || array_size(read) >= array_size(seen)) return;
+    while (fusion_role(table_, module_[value]) == FusionRole::kReindex &&
+           module_[value].operands.size() == 1) {
+      if (!has_one_reader(value)) return;
+      value = module_[value].operands[0];
+    }
+    const Instruction& slice = module_[value];
+    if (fusion_role(table_, slice) != FusionRole::kPart || !has_one_reader(value)) return;
+    const ShapeRef source = module_[slice.operands[0]].shape;
+    const Origin& from = origins_[slice.operands[0]];
+    // Other dimensions may have other padding.
+    if (from.parameter < 0 || array_size(slice.shape) != array_size(seen)) return;
+    AccessPattern& access =
+        summary.parameters[static_cast<size_t>(from.parameter)][static_cast<size_t>(from.leaf)];
+    if (access.whole || part_of(slice.shape, source, 0, core_).runs != ShortRuns{}) return;
+    access.padded -= array_size(seen) - array_size(read);
+    access.logical -= dense_bytes(seen) - dense_bytes(read);
+  }
+
+  bool has_one_reader(InstructionId value) const {
+    int64_t readers = 0;
+    for (const InstructionId id : *body_) readers += std::ranges::count(module_[id].operands, value);
+    return readers == 1;
   }
 
   /// An operand of the body's product: from which parameter, if it comes from one as it stands.
@@ -429,6 +475,7 @@ class FusionSummaries::Walk {
   const Core& core_;
   AssumptionList& assumptions_;
   const IdMap<ComputationId, FusionSummary>& done_;
+  const std::vector<InstructionId>* body_ = nullptr;  // that is walked
   IdMap<InstructionId, Origin> origins_;
   OutputWrites in_place_;
   IdMap<InstructionId, uint8_t> computed_;  // by vector operations, hence in 32 bits
@@ -445,7 +492,11 @@ ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList
     part.rhs = matmul_operand(work, 1, part.rate.rhs_convert, core);
     if (part.rate.emulated && work.result_written) sum.add_conversion(core, work.result_written);
   }
-  for (const VectorWork& vector : work.vectors) add_vector(sum, vector, core);
+  // A kernel that goes by visits counts what it adds, masks and turns round by its tiles.
+  const bool by_visits = core.device().kernel.ragged_walk == RaggedWalk::kVisits;
+  for (const VectorWork& vector : work.vectors)
+    if (!by_visits || (vector.op != VectorOp::kGroupStore && vector.op != VectorOp::kGroupTurn))
+      add_vector(sum, vector, core);
   sum.scattered_accesses = work.scattered_accesses;
   sum.moved_tiles = work.moved_tiles;
   sum.regroups = work.regroups;

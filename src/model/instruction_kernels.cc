@@ -22,6 +22,17 @@ void take(ProductInput& operand, BlockTraffic& other) {
   there -= operand.bytes;
 }
 
+/// A unit's picoseconds of all steps. Steps of ragged products differ, all others have one kind of work.
+double unit_time(const Kernel& kernel, bool is_ragged, double UnitWork::*unit) {
+  if (!is_ragged) return kernel.works.front().*unit;
+  double time = 0;
+  for (const StepClass& step : kernel.steps) {
+    const UnitWork& work = kernel.works[step.work];
+    time += step.count * (work.*unit) / work.steps;
+  }
+  return time;
+}
+
 }  // namespace
 
 int InstructionKernels::channel_of(size_t space) const {
@@ -144,7 +155,8 @@ const TimedKernel& InstructionKernels::add_product(InstructionCost& cost, const 
   const TimedKernel& planned = product_of(key);
   read_again(cost, lhs_space, work.lhs, planned.kernel.lhs_times);
   read_again(cost, rhs_space, work.rhs, planned.kernel.rhs_times);
-  cost.busy[index_of(Unit::kMxu)] = ceil_picoseconds(planned.kernel.works.front().mxu);
+  cost.busy[index_of(Unit::kMxu)] =
+      ceil_picoseconds(unit_time(planned.kernel, work.matmul.ragged, &UnitWork::mxu));
   return planned;
 }
 
@@ -155,7 +167,8 @@ const TimedKernel* InstructionKernels::add(InstructionCost& cost, const ComputeS
   if (compute.matmul.cycles <= 0) stream_ = stream_kernel(core_, work);
   const TimedKernel& planned =
       compute.matmul.cycles > 0 ? add_product(cost, compute, instruction, std::move(work)) : stream_;
-  cost.busy[index_of(Unit::kVpu)] = ceil_picoseconds(planned.kernel.works.front().vpu);
+  const bool is_ragged = compute.matmul.cycles > 0 && compute.matmul.work.ragged;
+  cost.busy[index_of(Unit::kVpu)] = ceil_picoseconds(unit_time(planned.kernel, is_ragged, &UnitWork::vpu));
   return &planned;
 }
 

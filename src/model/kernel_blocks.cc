@@ -6,6 +6,8 @@
 
 #include "base/check.h"
 #include "base/rounding.h"
+#include "base/saturating.h"
+#include "model/pallas/grouped_product.h"
 
 namespace hlosim {
 namespace {
@@ -288,7 +290,8 @@ TimedKernel product_kernel(const Core& core, const ProductWork& work,
 
 bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config) {
   constexpr int64_t kServedRows = 128;  // tile_m of gmm_v2.py before it grows
-  return work.ragged && work.m <= std::min(kServedRows, config.ragged_rows - 1);
+  return work.ragged && config.ragged_walk == RaggedWalk::kGroups &&
+         work.m <= std::min(kServedRows, config.ragged_rows - 1);
 }
 
 namespace {
@@ -389,11 +392,56 @@ TimedKernel served_kernel(const Core& core, const ProductWork& work) {
   return planned;
 }
 
+/// The kernel of megablox and tokamax with the device's tiles: one core goes through the visits of all
+/// groups. What is fused around the product comes after it.
+TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
+  const MatmulWork& whole = work.matmul;
+  const KernelConfig& config = core.device().kernel;
+  GroupedProblem problem;
+  problem.form = whole.ragged_terms ? GroupedForm::kWeightGradient : GroupedForm::kForward;
+  problem.groups = whole.batch;
+  problem.rows = saturating_multiply(whole.batch, whole.ragged_terms ? whole.k : whole.m);
+  problem.depth = whole.ragged_terms ? whole.m : whole.k;
+  problem.columns = whole.n;
+  problem.lhs = whole.lhs, problem.rhs = whole.rhs;
+  const double results =
+      as_double(whole.ragged_terms ? problem.groups * problem.depth : problem.rows) * as_double(whole.n);
+  // Of the result's type only the width is known here.
+  const double written = sum(work.other.bytes.out) / std::max(results, 1.0);
+  problem.result = written >= 4   ? ElementType::kF32
+                   : written >= 2 ? ElementType::kBF16
+                                  : ElementType::kF8E4M3FN;
+  const GroupedBlocks blocks{.m = std::min(problem.rows, config.ragged_rows),
+                             .k = even_block(problem.depth, config.ragged_depth, core.mxu_rows()),
+                             .n = even_block(problem.columns, config.ragged_columns, core.mxu_columns())};
+  TimedKernel planned = std::move(grouped_product_cost(core.device(), problem, blocks, work.rate).planned);
+  Kernel& kernel = planned.kernel;
+  kernel.blocks.given = false;
+  StepClass after{1, static_cast<uint32_t>(kernel.works.size()), work.other.bytes};
+  double own = results * element_bytes(problem.result);
+  for (double& bytes : after.traffic.out) {
+    const double of_result = std::min(bytes, own);
+    bytes -= of_result, own -= of_result;
+  }
+  UnitWork units = work.other.units;
+  units.mxu = work.further_mxu;
+  if (units == UnitWork{} && after.traffic == BlockTraffic{}) return planned;
+  kernel.works.push_back(units);
+  kernel.steps.push_back(after);
+  planned.time = time_of(kernel, core);
+  return planned;
+}
+
 }  // namespace
 
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
   if (is_bound_by_weights(work.matmul, core.device().kernel)) return served_kernel(core, work);
   const MatmulWork& whole = work.matmul;
+  if (core.device().kernel.ragged_walk == RaggedWalk::kVisits) {
+    TimedKernel planned = visiting_kernel(core, work);
+    check(planned);
+    return planned;
+  }
   MatmulWork tile = whole;
   tile.batch = 1;
   const KernelConfig& config = core.device().kernel;

@@ -65,7 +65,7 @@ bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config);
 /// A product whose groups have sizes that are data: the kernel walks over the tiles of one group after the
 /// other. Units take turns, as sums, masks and stores wait for the products; the weights of the next group
 /// come when it begins. Fitted as a sum to ragged dots of v7x and v5p: with units that overlap it is three
-/// times too fast.
+/// times too fast. With kernel.ragged_walk = visits it is the kernel of pallas/grouped_product.h.
 ///
 /// Small groups (is_bound_by_weights) have the tiles of servers' kernels (vllm-project/tpu-inference,
 /// kernels/megablox/gmm_v2.py): all rows of a group and the whole depth, as many columns as fit into VMEM

@@ -94,7 +94,7 @@ class ReportMaker {
     if (estimate_.unpartitioned_devices > 0) return;
     constexpr int64_t kMostUnknown = 20;  // one part in so many
     if (report_.custom_calls_by_bytes > report_.totals.makespan / kMostUnknown) return;
-    report_.time_range = time_range(device_.config.errors, kinds_of(report_.totals));
+    report_.time_range = time_range(device_.config.errors, estimate_.simulation);
   }
 
   void about_device() {

@@ -438,14 +438,6 @@ Json compared_json(const InstructionMetrics& row) {
           {"amounts", row.amounts}};
 }
 
-Json report_advice_json(const ReportAdvice& advice) {
-  return {{"saved_ps", advice.saved.count()},
-          {"saving", advice.saving},
-          {"problem", advice.problem},
-          {"change", advice.change},
-          {"place", text_or_null(advice.place)}};
-}
-
 std::string printed(const Report& report, const Metrics* figures, std::string_view tool_version,
                     const std::vector<ReportAdvice>* advice) {
   Document document;
@@ -482,7 +474,7 @@ std::string printed(const Report& report, const Metrics* figures, std::string_vi
   document.array("keys_without_effect", report.unused_keys.keys, unused_key_json);
   document.member("keys_not_tried", report.unused_keys.unchecked);
   document.array("flags_not_given", report.flags_not_given, flag_json);
-  if (advice) document.array("advice", *advice, report_advice_json);
+  if (advice) document.array("advice", *advice, advice_json);
   if (figures) {
     document.member("comparison", comparison_json(*figures));
     document.array("compared_instructions", figures->instructions, compared_json);

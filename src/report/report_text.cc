@@ -509,15 +509,6 @@ class TextReport {
 
 }  // namespace
 
-std::string advice_headline(const std::vector<ReportAdvice>& advice) {
-  if (advice.empty()) return "no change that was tried pays";
-  const ReportAdvice& first = advice.front();
-  std::string text = fmt::format("{}: {}", first.saving, first.change);
-  if (!first.place.empty()) text += fmt::format(" ({})", first.place);
-  if (advice.size() > 1) text += fmt::format("; `hlosim advise` lists {} more", advice.size() - 1);
-  return text;
-}
-
 std::string to_text(const Report& report, const ReportTextOptions& options) {
   if (!options.full) return brief_text(report, options);
   return printable(TextReport(report, options).text(), options.paint.on);

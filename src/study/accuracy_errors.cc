@@ -19,6 +19,9 @@ constexpr uint64_t kParts = 20;
 constexpr int kRounds = 6;
 constexpr double kLeastFactor = 0.5, kMostFactor = 4;
 
+/// What a source of published runs counts for at most among all.
+constexpr double kMostOfSource = 10;
+
 constexpr std::string_view kAll = "all";
 
 /// A case, in picoseconds.
@@ -176,12 +179,61 @@ bool holds(std::span<const MeasuredError> errors, const Sample& sample) {
          sample.measured <= static_cast<double>(range->high.count());
 }
 
+/// A published run.
+struct StepSample {
+  std::string_view source, generation;
+  double ratio = 1;  // measured over simulated
+};
+
+std::vector<StepSample> step_samples_of(const Accuracy& accuracy) {
+  std::vector<StepSample> samples;
+  for (size_t i = 0; i < accuracy.cases.size(); ++i) {
+    const MeasuredCase& one = accuracy.cases[i];
+    const Prediction& predicted = accuracy.predictions[i];
+    if (one.run && predicted.us && *predicted.us > 0)
+      samples.push_back({one.run->source, predicted.generation, one.time_us / *predicted.us});
+  }
+  return samples;
+}
+
+/// Of all sources but one.
+ErrorConfig step_error_without(std::span<const StepSample> samples, std::string_view source) {
+  std::map<std::string_view, double> counts;
+  for (const StepSample& sample : samples) ++counts[sample.source];
+  std::vector<Weighted> ratios;
+  for (const StepSample& sample : samples)
+    if (sample.source != source)
+      ratios.push_back({sample.ratio, std::min(1.0, kMostOfSource / counts[sample.source])});
+  if (ratios.empty()) return {};
+  return {static_cast<int64_t>(ratios.size()), std::min(lower_rank(ratios, (1 - kRangeShare) / 2), 1.0),
+          std::max(upper_rank(ratios, (1 + kRangeShare) / 2), 1.0)};
+}
+
+std::optional<StepErrors> study_steps(const Accuracy& accuracy) {
+  const std::vector<StepSample> samples = step_samples_of(accuracy);
+  if (samples.size() < kFewestOfAll) return std::nullopt;
+  StepErrors study{step_error_without(samples, {}), {}};
+  std::map<std::pair<int, std::string_view>, HeldSteps> held;
+  for (const StepSample& sample : samples) {
+    const ErrorConfig others = step_error_without(samples, sample.source);
+    const bool is_held = others.low <= sample.ratio && sample.ratio <= others.high;
+    for (const auto& key :
+         {std::pair(0, kAll), std::pair(1, sample.generation), std::pair(2, sample.source)}) {
+      HeldSteps& row = held[key];
+      row.name = key.second, ++row.runs, row.held += is_held;
+    }
+  }
+  for (auto& [key, row] : held) study.held.push_back(std::move(row));
+  return study;
+}
+
 }  // namespace
 
 ErrorStudy study_errors(const Accuracy& accuracy) {
   const std::vector<Sample> samples = samples_of(accuracy);
   ErrorStudy study;
   study.errors = errors_without(samples, kParts);
+  study.steps = study_steps(accuracy);
   // Held, of how many: first of whole generations, then by kind of work.
   std::map<std::pair<std::optional<CostCategory>, std::string_view>, std::pair<size_t, size_t>> counts;
   for (uint64_t part = 0; part < kParts; ++part) {
@@ -217,6 +269,14 @@ std::string to_text(const ErrorStudy& study) {
     out += fmt::format("  {}: {{cases: {}, low: {:.3f}, high: {:.3f}}}\n", error_key(error.category),
                        error.cases, error.low, error.high);
   }
+  if (!study.steps) return out;
+  out += '\n';
+  for (const HeldSteps& held : study.steps->held)
+    out += fmt::format("# steps, {}: {} of {} lie in the range that all other sources gave\n", held.name,
+                       held.held, held.runs);
+  const ErrorConfig& step = study.steps->error;
+  out += fmt::format("\n# tpu.yaml\nerrors:\n  step: {{cases: {}, low: {:.3f}, high: {:.3f}}}\n", step.cases,
+                     step.low, step.high);
   return out;
 }
 

@@ -30,9 +30,23 @@ struct HeldRanges {
   double share = 0;  // of the cases: measured within a range that was made without them
 };
 
+/// How many of the runs of one source, of a generation or of all ("all") lie in the range that all other
+/// sources gave.
+struct HeldSteps {
+  std::string name;
+  size_t runs = 0, held = 0;
+};
+
+/// Of whole steps: measured over simulated time of 80 % of them.
+struct StepErrors {
+  ErrorConfig error;
+  std::vector<HeldSteps> held;  // all, then generations, then sources
+};
+
 struct ErrorStudy {
   std::vector<MeasuredError> errors;  // their names are those of the predictions
   std::vector<HeldRanges> held;       // generations first, then their kinds of work
+  std::optional<StepErrors> steps;    // of published runs, where there are any
 };
 
 /// A row for each generation and kind of work that at least 20 cases mostly consist of, and one of all
@@ -40,6 +54,8 @@ struct ErrorStudy {
 /// measured over simulated time, then drawn out or in by one factor so that kRangeShare of its cases lie in
 /// the ranges that all rows together give them; both by ranks among one case more than there are, as the
 /// next one is to lie between them, too. Cross-validated twenty times: cases are parted by their names' hash.
+/// Of published runs one row for all generations, in which no source counts for more than ten runs;
+/// cross-validated by source.
 ErrorStudy study_errors(const Accuracy& accuracy);
 
 /// The sections `errors` of device files, and how well ranges hold, as comments.

@@ -71,6 +71,7 @@ void add_run(Json& row, const RunPrediction& run) {
   Json categories = Json::array();
   for (const auto& [name, seconds] : run.rows) categories.push_back({{"name", name}, {"us", seconds * 1e6}});
   row["categories"] = std::move(categories);
+  if (run.range) row["range_us"] = {run.range->first * 1e6, run.range->second * 1e6};
   row["assumptions"] = run.assumptions;
   if (!run.findings.empty()) row["findings"] = run.findings;
   if (!run.parts) return;

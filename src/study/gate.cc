@@ -189,6 +189,12 @@ const GateRun* Baseline::find(const std::string& key) const {
   return nullptr;
 }
 
+bool GateModule::got_slower() const {
+  return std::ranges::any_of(rows, [](const GateRow& row) {
+    return row.metric.name == "time" && row.verdict == Verdict::kRegressed;
+  });
+}
+
 std::string_view to_text(Verdict verdict) {
   switch (verdict) {
     case Verdict::kPassed:

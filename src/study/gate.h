@@ -14,6 +14,7 @@
 
 #include "base/paint.h"
 #include "report/figures.h"
+#include "report/report_advice.h"
 #include "study/diff.h"
 #include "study/gate_config.h"
 
@@ -73,6 +74,10 @@ struct GateModule {
   Verdict verdict = Verdict::kPassed;  // the worst of its rows
   std::string reason;                  // why it is new or not comparable
   std::vector<GateRow> rows;
+  /// Changes that save time, the largest saving first, where they were tried: of a module that got slower.
+  std::optional<std::vector<ReportAdvice>> advice;
+
+  bool got_slower() const;  // its time regressed
 };
 
 /// What the baseline has and the configuration no longer asks for.
@@ -127,5 +132,8 @@ std::string to_bencher_json(const GateResult& result);
 
 /// "time 8.47 us → 9.1 us, +630 ns (+7.4 %), limit 0": one row in words.
 std::string row_text(const GateRow& row);
+
+/// "to win it back: saves 215 ms (5.1 %): …" of the module's time; empty: another row, or nothing was tried.
+std::string advice_text(const GateModule& module, const GateRow& row);
 
 }  // namespace hlosim

@@ -54,12 +54,13 @@ std::string from_root(const GateResult& result, const std::string& path) {
   return path;
 }
 
-std::string because_of(const GateRow& row) {
+std::string because_of(const GateModule& module, const GateRow& row) {
   std::string text;
   for (const Culprit& culprit : row.culprits)
     text += fmt::format("\n{} {}: {}{}{}", culprit.change, culprit.kind, culprit.name,
                         culprit.line > 0 ? fmt::format(" (line {})", culprit.line) : "",
                         culprit.reason.empty() ? "" : "; " + culprit.reason);
+  if (const std::string advice = advice_text(module, row); !advice.empty()) text += "\n" + advice;
   return text;
 }
 
@@ -91,7 +92,7 @@ std::string junit_case(const GateResult& result, const GateModule& module, const
     ++counts.failures;
     return out +
            fmt::format(">\n      <failure message=\"{}\" type=\"regression\">{}</failure>\n    </testcase>\n",
-                       message, attribute_escaped(row_text(row) + because_of(row)));
+                       message, attribute_escaped(row_text(row) + because_of(module, row)));
   }
   if (row.verdict == Verdict::kNew || row.verdict == Verdict::kNotComparable) {
     const std::string reason = attribute_escaped(module.reason);
@@ -243,8 +244,8 @@ std::string to_sarif(const GateResult& result, std::string_view tool_version) {
       if (row.verdict == Verdict::kRegressed)
         results.push_back(sarif_result(
             result, use_rule(rule_of(row)), "error",
-            fmt::format("{}: {}{}", title_of(module, "Regression"), row_text(row), because_of(row)), module,
-            &row));
+            fmt::format("{}: {}{}", title_of(module, "Regression"), row_text(row), because_of(module, row)),
+            module, &row));
     if (!is_unjudged(module) || policy_of(result, module) == GatePolicy::kPass) continue;
     const std::string_view level = policy_of(result, module) == GatePolicy::kFail ? "error" : "warning";
     results.push_back(sarif_result(
@@ -297,7 +298,7 @@ std::string to_annotations(const GateResult& result) {
     for (const GateRow& row : module.rows)
       if (row.verdict == Verdict::kRegressed)
         annotate("error", module.run->path, line_of(module, &row), title_of(module, "Regression"),
-                 row_text(row) + because_of(row));
+                 row_text(row) + because_of(module, row));
     if (!is_unjudged(module) || policy_of(result, module) == GatePolicy::kPass) continue;
     annotate(policy_of(result, module) == GatePolicy::kFail ? "error" : "warning", module.run->path,
              line_of(module, nullptr), title_of(module, module.before ? "Not comparable" : "New"),

@@ -13,11 +13,11 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kKeys[] = {"baseline",  "modules",          "devices",  "metrics",
-                                      "set",       "topology",         "mesh",     "slices",
-                                      "xla_flags", "while_trip_count", "lower",    "custom_call_costs",
-                                      "limits",    "on_new",           "on_gone",  "on_incomparable",
-                                      "dim",       "partial",          "partition"};
+constexpr std::string_view kKeys[] = {"baseline",  "modules",          "devices",   "metrics",
+                                      "set",       "topology",         "mesh",      "slices",
+                                      "xla_flags", "while_trip_count", "lower",     "custom_call_costs",
+                                      "limits",    "on_new",           "on_gone",   "on_incomparable",
+                                      "dim",       "partial",          "partition", "advise"};
 constexpr std::string_view kLimitKeys[] = {"module", "device", "metric", "relative", "absolute", "most"};
 constexpr std::string_view kPolicies[] = {"pass", "warn", "fail"};
 // A good change often brings more of these; a config may name them in `metrics`.
@@ -71,6 +71,8 @@ class GateConfigReader {
       boolean(item, config_.partition);
     else if (item.key == "custom_call_costs")
       placed(item, config_.custom_call_costs);
+    else if (item.key == "advise")
+      placed(item, config_.advise);
     else if (item.key == "dim")
       dimensions(item);
     else if (item.key == "partial")
@@ -395,6 +397,9 @@ on_gone: fail
 # A baseline of another device file, other options or another version of the model: pass, warn or fail. Such
 # numbers are never called a regression.
 on_incomparable: fail
+
+# Time for trying changes of modules that got slower; the failure has the largest saving (docs/advise.md).
+# advise: 10s
 
 # How modules run; as the options of `hlosim report`.
 # set: ["memory.hbm.bandwidth=1000 GB/s"]

@@ -53,6 +53,7 @@ struct GateConfig {
   int64_t slices = 1;
   int64_t while_trip_count = 1;
   GateText custom_call_costs;
+  GateText advise;  // time for changes of what got slower, as in "10s"; may be empty: none are tried
   std::vector<stablehlo::DimensionSize> dimensions;  // as --dim takes them
   bool partial = false;
   bool lower = true;

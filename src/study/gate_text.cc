@@ -57,7 +57,7 @@ std::vector<std::string> advice(const GateResult& result) {
   else if (result.count(Verdict::kImproved) > 0)
     lines.emplace_back("better than the baseline: --update-baseline keeps what was won");
   for (const GateModule& module : result.modules)
-    if (module.verdict == Verdict::kRegressed) {
+    if (module.verdict == Verdict::kRegressed && !module.advice) {
       lines.push_back(fmt::format("hlosim advise {} --device={} tries changes that may win it back",
                                   one_line(module.run->path), one_line(module.run->device)));
       break;
@@ -96,12 +96,18 @@ Json module_json(const GateModule& module) {
                     {"note", row.note.empty() ? Json(nullptr) : Json(row.note)},
                     {"instructions", std::move(culprits)}});
   }
+  Json advice = nullptr;
+  if (module.advice) {
+    advice = Json::array();
+    for (const ReportAdvice& one : *module.advice) advice.push_back(advice_json(one));
+  }
   return {{"file", module.run->path},
           {"module", module.run->figures.module_name},
           {"device", module.run->device},
           {"verdict", std::string(to_text(module.verdict))},
           {"reason", module.reason.empty() ? Json(nullptr) : Json(module.reason)},
-          {"metrics", std::move(rows)}};
+          {"metrics", std::move(rows)},
+          {"advice", std::move(advice)}};
 }
 
 std::string printed(const Json& json) { return json.dump(1) + "\n"; }
@@ -124,6 +130,11 @@ std::string row_text(const GateRow& row) {
   return text;
 }
 
+std::string advice_text(const GateModule& module, const GateRow& row) {
+  if (!module.advice || row.metric.name != "time" || row.verdict != Verdict::kRegressed) return {};
+  return "to win it back: " + one_line(advice_headline(*module.advice));
+}
+
 std::string to_text(const GateResult& result, Paint paint) {
   std::string out;
   const TextBuilder print{out};
@@ -134,6 +145,8 @@ std::string to_text(const GateResult& result, Paint paint) {
         for (const Culprit& culprit : row.culprits)
           print("                  {} {}: {}{}{}\n", culprit.change, culprit.kind, culprit.name,
                 place_of(culprit), culprit.reason.empty() ? "" : "; " + culprit.reason);
+        if (const std::string advice = advice_text(module, row); !advice.empty())
+          print("                  {}\n", advice);
       } else if (row.verdict == Verdict::kImproved) {
         print("{}        {}: {}\n", paint.good("improved"), shown_where(module), row_text(row));
       }
@@ -176,6 +189,8 @@ std::string to_markdown(const GateResult& result) {
         for (const Culprit& culprit : row.culprits)
           because += fmt::format("{}{} {}{}", because.empty() ? "" : "; ", markdown_code(culprit.name),
                                  culprit.change, markdown_cell(place_of(culprit)));
+        if (const std::string advice = advice_text(module, row); !advice.empty())
+          because += (because.empty() ? "" : "; ") + markdown_cell(advice);
         const std::string percent = row.before ? percent_text(*row.before, row.after) : "";
         print("| {} | {} | {} | {} | {} | {}{} | {} | {} |\n", markdown_cell(module.run->title()),
               markdown_cell(module.run->device), markdown_cell(row.metric.name),

@@ -90,6 +90,27 @@ ENTRY e {
   w = (s32[], f32[1024]) while(start), condition=condition, body=body
   ROOT r = f32[1024] get-tuple-element(w), index=1
 })"},
+    {"kernel-blocks", "v6e", Proof::State::kNotPossible, R"(HloModule m
+ENTRY e {
+  kv_lens = s32[64]{0} parameter(0)
+  pages = s32[1024]{0} parameter(1)
+  starts = s32[65]{0} parameter(2)
+  kinds = s32[3]{0} parameter(3)
+  q = bf16[1,64,4,2,128]{4,3,2,1,0} parameter(4)
+  kv = bf16[64,1,2,128]{3,2,1,0} parameter(5)
+  cache = bf16[1024,128,1,2,128]{4,3,2,1,0} parameter(6)
+  ROOT RPAd-p_128-bq_1_1-bkv_128_128.1 = bf16[1,64,4,2,128]{4,3,2,1,0} custom-call(kv_lens, pages, starts, kinds, q, kv, cache), custom_call_target="tpu_custom_call"
+})"},
+    // The tiles are in the notes.
+    {"kernel-blocks", "v7x", Proof::State::kNotPossible, R"(HloModule m
+ENTRY e {
+  offsets = s32[129]{0} parameter(0)
+  ids = s32[383]{0} parameter(1)
+  tiles = s32[383]{0} parameter(2)
+  lhs = bf16[32768,4096]{1,0} parameter(3)
+  rhs = bf16[128,4096,1536]{2,1,0} parameter(4)
+  ROOT gmm_megablox.1 = bf16[32768,1536]{1,0} custom-call(offsets, ids, tiles, lhs, rhs), custom_call_target="tpu_custom_call", frontend_attributes={kernel_metadata={"xprof_metadata":"{\"tiling\": {\"tile_m\": 128, \"tile_k\": 512, \"tile_n\": 256}}"}}
+})"},
     {"donate-arguments", "v6e", Proof::State::kNotNeeded, R"(HloModule m
 ENTRY e {
   x = f32[4096,4096] parameter(0)
@@ -177,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, EveryKindOfModuleAdvice, testing::ValuesIn(kPa
                          [](const auto& tried) {
                            std::string name(tried.param.kind);
                            std::erase(name, '-');
-                           return name;
+                           return name + std::to_string(tried.index);
                          });
 
 /// A model whose step shows what large ones show, in little time.
@@ -220,7 +241,54 @@ TEST(ModelAdvice, PlainAttentionBecomesAKernel) {
   StepOptions step;
   step.batch = 2, step.sequence = 2048;
   step.attention = AttentionKernel::kPlain;
-  expect_model_advice(model_setup(step), "attention", "attention=splash", Proof::State::kProven);
+  expect_model_advice(model_setup(step), "attention", "attention=", Proof::State::kProven);
+}
+
+// The kernel's own blocks are smaller than the flash kernel's here, and lose: each is tried with several.
+TEST(ModelAdvice, FlashBecomesSplashWithItsOwnBlocks) {
+  StepOptions step;
+  step.batch = 2, step.sequence = 4096;
+  step.attention = AttentionKernel::kFlash;
+  step.tiles = {.q = 2048, .kv = 512, .q_dkv = 2048, .kv_dkv = 512, .q_dq = 2048, .kv_dq = 256};
+  step.tiles.fused_backward = false;
+  expect_model_advice(model_setup(step), "attention", ", blocks of ", Proof::State::kProven);
+}
+
+TEST(ModelAdvice, TwoBackwardKernelsBecomeOne) {
+  StepOptions step;
+  step.batch = 2, step.sequence = 4096;
+  step.tiles = {.q = 2048, .kv = 2048, .q_dkv = 2048, .kv_dkv = 2048, .q_dq = 2048, .kv_dq = 2048};
+  step.tiles.fused_backward = false;
+  expect_model_advice(model_setup(step), "attention-blocks", "one backward kernel",
+                      Proof::State::kNotPossible);
+}
+
+TrialSetup expert_setup(const GroupedTiles& tiles) {
+  ModelConfig config;
+  config.name = "experts";
+  config.layers = 2, config.d_model = 2048, config.d_ff = 0;
+  config.q_heads = 16, config.kv_heads = 16, config.head_dim = 128, config.vocab = 32000;
+  config.moe = MoeConfig{.experts = 16, .top_k = 4, .d_ff = 2048};
+  StepOptions step;
+  step.batch = 4, step.sequence = 2048, step.grouped_tiles = tiles;
+  TrialSetup setup{
+      StepModel{std::make_shared<const ModelConfig>(config), step}, nullptr, test::device_or_fail("v7x"), {}};
+  KernelConfig& kernel = setup.device.config.kernel;
+  kernel.ragged_rows = tiles.rows, kernel.ragged_depth = tiles.depth, kernel.ragged_columns = tiles.columns;
+  const Result<void> made = remake_step(setup);
+  EXPECT_TRUE(made) << render(made.error());
+  return setup;
+}
+
+TEST(ModelAdvice, SmallTilesOfExpertsGrow) {
+  expect_model_advice(expert_setup({128, 128, 128}), "grouped-tiles", "tiles=", Proof::State::kNotNeeded);
+}
+
+// Measured runs don't tell tiles apart that differ by less than a tenth.
+TEST(ModelAdvice, LargeTilesOfExpertsStay) {
+  const AdviceReport report = advice_on(expert_setup({512, 1024, 1024}), {"grouped-tiles"});
+  EXPECT_TRUE(report.advice.empty()) << advice_text(report, {});
+  EXPECT_FALSE(report.attempts.empty());
 }
 
 // It takes longer, and makes the step fit.

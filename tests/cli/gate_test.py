@@ -106,6 +106,65 @@ def planted():
             ("peak.vmem", fetch_twice, "planted"), ("sent_bytes", send_twice, "planted")]
 
 
+class Advice(Folder):
+    """A module that got slower, with a change that wins it back."""
+    FAST = """HloModule ahead
+ENTRY main {
+  x = bf16[8,4096] parameter(0)
+  w = bf16[4096,4096] parameter(1)
+  ROOT y = bf16[8,4096] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+    SLOW = FAST.replace("w = bf16[4096,4096] parameter(1)", "v = f32[4096,4096] parameter(1)\n"
+                        "  w = bf16[4096,4096] convert(v)")
+
+    def test_the_failure_has_the_largest_saving(self):
+        self.accept(self.FAST)
+        self.write("m.hlo", self.SLOW)
+        run = self.gate("--advise=0", "--github", "--junit=j.xml", "--sarif=s.json", "--markdown=m.md")
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        saving = r"to win it back: saves .* keep v as bf16\[4096,4096\]"
+        self.assertRegex(run.stdout, saving)
+        self.assertNotIn("hint: hlosim advise", run.stdout)
+        self.assertIn("to win it back", next(line for line in run.stdout.splitlines() if line.startswith("::error")
+                                             and "time" in line))
+        failure = xml.etree.ElementTree.parse(self.path / "j.xml").find(".//testcase[@name='time']/failure")
+        self.assertRegex(failure.text, saving)
+        results = json.loads(self.read("s.json"))["runs"][0]["results"]
+        self.assertEqual([r["ruleId"] for r in results if "to win it back" in r["message"]["text"]], ["HLOSIM-TIME"])
+        self.assertIn("to win it back", self.read("m.md"))
+
+    def test_without_the_option_nothing_is_tried(self):
+        self.accept(self.FAST)
+        self.write("m.hlo", self.SLOW)
+        run = self.gate("--json=j.json")
+        self.assertNotIn("win it back:", run.stdout)
+        self.assertIn("hint: hlosim advise m.hlo", run.stdout)
+        self.assertIsNone(json.loads(self.read("j.json"))["modules"][0]["advice"])
+
+    def test_the_configuration_asks_for_it(self):
+        self.accept(self.FAST, "advise: 60s\n")
+        self.write("m.hlo", self.SLOW)
+        self.assertEqual(self.gate("--json=j.json").returncode, 1)
+        advice = json.loads(self.read("j.json"))["modules"][0]["advice"]
+        self.assertGreater(advice[0]["saved_ps"], 0)
+        self.assertIn("keep v as", advice[0]["change"])
+
+    def test_what_did_not_get_slower_has_none(self):
+        self.accept(self.SLOW)
+        self.assertEqual(self.gate("--advise=60s", "--json=j.json").returncode, 0)
+        self.assertIsNone(json.loads(self.read("j.json"))["modules"][0]["advice"])
+
+    def test_times_that_are_none(self):
+        self.configure("advise: soon\n")
+        self.write("m.hlo", self.FAST)
+        run = self.gate("--update-baseline")
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertRegex(run.stderr, r"hlosim-gate.yaml:3:\d+: error: advise")
+        run = self.gate("--advise=-1s")
+        self.assertEqual(run.returncode, 2, run.stderr)
+
+
 class Regressions(Folder):
     def test_planted_ones_are_found_with_their_instruction(self):
         self.accept(modules.layer())

@@ -86,5 +86,30 @@ TEST(TimeRange, WaitingIsWhatIsWaitedFor) {
   EXPECT_EQ(made[static_cast<size_t>(CostCategory::kData)].count(), 30);
 }
 
+/// Products of four devices that send: a step.
+Simulation step_of(int64_t time) {
+  Simulation step;
+  step.slice.sides = {2, 2};
+  step.totals.makespan = Picoseconds(time);
+  step.totals.sent = Bytes(1);
+  step.totals.by_category[static_cast<size_t>(CostCategory::kMatmul)] = Picoseconds(time);
+  return step;
+}
+
+TEST(TimeRange, WholeStepsHaveARangeOfTheirOwn) {
+  ErrorsConfig errors = kErrors;
+  errors.step = ErrorConfig{105, 0.95, 1.25};
+  Simulation step = step_of(1000);
+  EXPECT_EQ(time_range(errors, step)->low.count(), 950);
+  EXPECT_EQ(time_range(errors, step)->high.count(), 1250);
+  EXPECT_EQ(time_range(kErrors, step)->high.count(), 1200);  // a device without one: that of its kinds
+  step.totals.sent = Bytes(0);
+  EXPECT_EQ(time_range(errors, step)->high.count(), 1200);
+  Simulation alone = step_of(1000);
+  alone.slice.sides = {1, 1};
+  EXPECT_EQ(time_range(errors, alone)->high.count(), 1200);
+  EXPECT_FALSE(time_range(errors, step_of(0)));
+}
+
 }  // namespace
 }  // namespace hlosim

@@ -1,5 +1,6 @@
 #include "model/instruction_cost.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/core.h"
@@ -111,6 +112,56 @@ TEST(FusionCost, OnlyTheSlicedPartIsRead) {
       "  ROOT r = (f32[8,128]{1,0:T(8,128)}, f32[1,128]{1,0:T(8,128)}) fusion(p), kind=kLoop, calls=f"));
   EXPECT_EQ(whole.traffic[0].read, Bytes(kTile));
   EXPECT_EQ(whole.traffic[0].written, Bytes(2 * kTile));
+}
+
+/// Rows times a layer's experts out of a stack, in a fusion; `more` stands in its body.
+std::string experts_of_a_layer(int64_t rows, const std::string& more = "") {
+  const std::string x = fmt::format("bf16[{},512]{{1,0:T(8,128)}}", rows);
+  const std::string stack = "bf16[4,64,512,512]{3,2,1,0:T(8,128)}";
+  return fusion(
+      "  a = " + x + " parameter(0)\n  b = " + stack +
+          " parameter(1)\n  c = s32[64]{0:T(128)} parameter(2)\n  i = s32[] parameter(3)\n  z = s32[] "
+          "constant(0)\n"
+          "  d = bf16[1,64,512,512]{3,2,1,0:T(8,128)} dynamic-slice(b, i, z, z, z), "
+          "dynamic_slice_sizes={1,64,512,512}\n"
+          "  e = bf16[64,512,512]{2,1,0:T(8,128)} reshape(d)\n" +
+          more + "  ROOT y = " + x +
+          " ragged-dot(a, e, c), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, "
+          "rhs_group_dims={0}",
+      "  p = " + x + " parameter(0)\n  q = " + stack +
+          " parameter(1)\n  s = s32[64]{0:T(128)} parameter(2)\n  j = s32[] parameter(3)\n  ROOT r = " + x +
+          " fusion(p, q, s, j), kind=kOutput, calls=f");
+}
+
+/// The same of an array of one layer.
+std::string experts_alone(int64_t rows) {
+  const std::string x = fmt::format("bf16[{},512]{{1,0:T(8,128)}}", rows);
+  return entry(
+      "  p = " + x +
+      " parameter(0)\n  q = bf16[64,512,512]{2,1,0:T(8,128)} parameter(1)\n  s = s32[64]{0:T(128)} "
+      "parameter(2)\n  ROOT r = " +
+      x +
+      " ragged-dot(p, q, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, "
+      "rhs_group_dims={0}");
+}
+
+// Weights of experts without rows are not read, whether they are an array or a layer's part of one.
+TEST(FusionCost, ExpertsWithoutRowsAreNotReadOutOfTheStack) {
+  constexpr int64_t kSlice = 64 * 512 * 512 * 2;
+  for (const int64_t rows : {8, 64, 4096}) {
+    const int64_t alone = root_cost(experts_alone(rows)).traffic[0].read.count();
+    const int64_t of_stack = root_cost(experts_of_a_layer(rows)).traffic[0].read.count();
+    EXPECT_GE(of_stack, alone) << rows;
+    EXPECT_LE(of_stack, alone + 1024) << rows;  // the layer's number
+    const bool is_small = rows < 64, reads_all = alone >= kSlice;
+    EXPECT_EQ(reads_all, rows == 4096) << rows;
+    EXPECT_EQ(alone < kSlice / 4, is_small) << rows;
+  }
+}
+
+TEST(FusionCost, ASliceWithAnotherReaderIsReadAsAWhole) {
+  const std::string more = "  g = bf16[64,512,512]{2,1,0:T(8,128)} negate(e)\n";
+  EXPECT_GE(root_cost(experts_of_a_layer(8, more)).traffic[0].read, Bytes(64 * 512 * 512 * 2));
 }
 
 TEST(FusionCost, UpdatesInPlaceWriteTheUpdate) {
@@ -408,6 +459,26 @@ TEST(VectorUnit, RegistersOfArrays) {
   EXPECT_EQ(registers("v5e", 3), 1);
   EXPECT_EQ(registers("v5e", 4), 0);
   EXPECT_EQ(registers("v5e", 5), 2);
+}
+
+/// A kernel turns an operand in the narrowest type with arithmetic that holds it; sums of it are in 32 bits.
+TEST(VectorUnit, OperandsOfGroupsAreTurnedInTheNarrowestTypeWithArithmetic) {
+  const Device device = test::device_or_fail("v7x"), without_bf16 = test::device_or_fail("v5p");
+  const Core core(device.config), wide_core(without_bf16.config);
+  ShapePool shapes;
+  const int64_t sizes[] = {256, 128};
+  const auto turned = [&](const Core& on, ElementType type) {
+    return on.slots({VectorOp::kGroupTurn, shapes.array(type, sizes), 1}).xlu;
+  };
+  const double wide = turned(core, ElementType::kF32);
+  EXPECT_GT(wide, 0);
+  EXPECT_EQ(turned(core, ElementType::kBF16), wide / 2);
+  EXPECT_EQ(turned(core, ElementType::kF8E4M3FN), wide / 2);
+  EXPECT_EQ(turned(wide_core, ElementType::kBF16), turned(wide_core, ElementType::kF32));
+  const auto added = [&](ElementType type) {
+    return core.slots({VectorOp::kGroupStore, shapes.array(type, sizes), 1}).alu;
+  };
+  EXPECT_EQ(added(ElementType::kF8E4M3FN), added(ElementType::kF32));
 }
 
 }  // namespace

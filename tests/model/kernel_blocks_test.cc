@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "model/pallas/grouped_product.h"
 #include "model/window_config.h"
 #include "support/simulations.h"
 
@@ -386,6 +387,63 @@ TEST(RaggedKernel, TilesTakeAStepOfAGridAtLeast) {
   EXPECT_LT(ragged_in_tiles("256", "0 ns").time.time, small.time.time);
   // Large ones take longer by themselves.
   EXPECT_EQ(ragged_in_tiles("1024", "350 ns").time.time, ragged_in_tiles("1024", "0 ns").time.time);
+}
+
+// ── ragged products by visits ──
+
+/// Eight groups of 1,024 rows, [8192,2048] x [8,2048,2048] in bf16, and the kernel's tiles.
+struct Ragged {
+  explicit Ragged(const std::string& rows, bool is_gradient = false)
+      : device(test::device_or_fail("v7x", {{"kernel.ragged_walk", "visits"},
+                                            {"kernel.ragged_rows", rows},
+                                            {"kernel.ragged_depth", "1024"},
+                                            {"kernel.ragged_columns", "1024"}})) {
+    MatmulWork& product = work.matmul;
+    product = {.batch = 8, .m = 1024, .n = 2048, .k = 2048};
+    if (is_gradient) std::swap(product.m, product.k), product.ragged_terms = true;
+    product.lhs = product.rhs = ElementType::kBF16, product.ragged = true;
+    work.rate = *matmul_rate(device.config.mxu, product.lhs, product.rhs, product.precision);
+    const double rows_bytes = 8192 * 2048 * 2, weights = 8.0 * 2048 * 2048 * 2;
+    work.lhs = {rows_bytes, 0}, work.rhs = {is_gradient ? rows_bytes : weights, 0};
+    work.other.bytes.out[0] = is_gradient ? weights : rows_bytes;
+  }
+  TimedKernel kernel() const { return ragged_kernel(Core(device.config), work); }
+  double step() const { return static_cast<double>(device.config.overhead.grid_step.count()); }
+
+  Device device;
+  ProductWork work;
+};
+
+TEST(RaggedKernel, ByVisitsItIsTheKernelOfGroupedProducts) {
+  for (const bool is_gradient : {false, true}) {
+    const Ragged ragged("512", is_gradient);
+    GroupedProblem problem{.rows = 8192, .depth = 2048, .columns = 2048, .groups = 8};
+    if (is_gradient) problem.form = GroupedForm::kWeightGradient;
+    const Result<KernelCost> cost =
+        grouped_product_cost(ragged.device.config, problem, {.m = 512, .k = 1024, .n = 1024});
+    ASSERT_TRUE(cost);
+    const TimedKernel planned = ragged.kernel();
+    EXPECT_EQ(planned.time.time, cost->planned.time.time);
+    // Columns and parts of the depth, two each; 16 tiles of rows, and one more visit for each further group.
+    EXPECT_EQ(planned.kernel.grid_steps, 2 * 2 * (16 + 7));
+  }
+}
+
+TEST(RaggedKernel, SmallTilesTakeTheirStepsAtLeast) {
+  const Ragged small("32"), large("512");
+  const TimedKernel planned = small.kernel();
+  EXPECT_EQ(planned.kernel.grid_steps, 2 * 2 * (256 + 7));
+  EXPECT_GE(planned.time.time, planned.kernel.grid_steps * small.step());
+  EXPECT_GT(planned.time.time, large.kernel().time.time);
+}
+
+TEST(RaggedKernel, WhatIsFusedAroundVisitsComesAfterThem) {
+  Ragged ragged("512");
+  const double before = ragged.kernel().time.time;
+  ragged.work.other.units.vpu = 1e6;
+  EXPECT_NEAR(ragged.kernel().time.time, before + 1e6, 1);
+  ragged.work.further_mxu = 3e6;
+  EXPECT_GT(ragged.kernel().time.time, before + 2e6);
 }
 
 }  // namespace

@@ -79,6 +79,19 @@ TEST(PublishedRun, TilesOfGroupedProductsAndTheAttentionKernelsMaker) {
   EXPECT_EQ(named.depth, 1024);
   EXPECT_EQ(named.columns, 768);
   EXPECT_EQ(options("").grouped_tiles.rows, 0);
+  // megablox without tiles has MaxText's; of tokamax nothing is known then.
+  EXPECT_EQ(options(R"("megablox": true)").grouped_tiles.depth, 1024);
+  EXPECT_EQ(options(R"("megablox": true, "use_tokamax_gmm": true)").grouped_tiles.depth, 0);
+  // Of single products: one for all of them, or none.
+  const GroupedTiles single =
+      options(R"("wi_tile_fwd_embed_dim": 2816, "wo_tile_drhs_embed_dim": 2816, "wi_tile_fwd_mlp_dim": 704)")
+          .grouped_tiles;
+  EXPECT_EQ(single.rows, 512);
+  EXPECT_EQ(single.depth, 2816);
+  EXPECT_EQ(single.columns, 704);
+  EXPECT_EQ(options(R"("megablox": true, "wi_tile_fwd_mlp_dim": 1536, "wo_tile_fwd_mlp_dim": 4096)")
+                .grouped_tiles.rows,
+            0);
   EXPECT_FALSE(options("").tiles.tokamax);
   EXPECT_TRUE(options(R"("use_tokamax_splash": true)").tiles.tokamax);
   EXPECT_TRUE(options("", "splash (Pallas), tokamax build").tiles.tokamax);

@@ -103,6 +103,19 @@ def test_tables(mlp):
         report.table("no such table")
 
 
+def test_tables_are_shown_and_sorted_by_rows():
+    table = hlosim.Table([{"name": "a", "time_ps": 5, "traffic": []}, {"name": "bb", "time_ps": None, "traffic": []},
+                          {"name": "c", "time_ps": 7, "traffic": []}])
+    assert repr(table).splitlines() == ["<Table: 3 rows of name, time_ps, traffic>", "name  time_ps", "a     5", "bb", "c     7"]
+    assert table.sort_values("time_ps", ascending=False)["name"] == ["c", "a", "bb"]
+    assert table.sort_values("name")["name"] == ["a", "bb", "c"]
+    assert table.head(1)["name"] == ["a"]
+    assert repr(hlosim.Table([])) == "<Table: 0 rows of >"
+    assert "9 more rows" in repr(hlosim.Table([{"x": i} for i in range(19)]))
+    with pytest.raises(KeyError):
+        table.sort_values("no such column")
+
+
 def test_tables_as_frames(mlp):
     pandas = pytest.importorskip("pandas")
     report = mlp.report(device="v5e")

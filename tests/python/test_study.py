@@ -210,3 +210,16 @@ def test_serving_has_a_curve_and_takes_changes():
     assert slower.latency_ms["itl"]["median"] > server.latency_ms["itl"]["median"] + 15
     with pytest.raises(hlosim.Error):
         hlosim.serving(model, "v6e", isl=64)
+
+
+def test_serving_speculates_and_sets_prefill_apart():
+    options = {"concurrency": 4, "isl": 64, "osl": 32, "max_num_seqs": 8}
+    plain = hlosim.serving(SMALL, "v6e", **options)
+    assert plain.speculation is None and plain.prefill is None
+    server = hlosim.serving(SMALL, "v6e", num_speculative_tokens=3, acceptance_rate=0.8, curve=True,
+                            speculative_model=ROOT / "tests/filetests/serving/draft.yaml", **options)
+    assert server.speculation["draft_model"] == "small-draft" and 1 < server.speculation["acceptance_length"] <= 4
+    assert server.latency_ms["tpot"]["mean"] < plain.latency_ms["tpot"]["mean"] and len(server.curve) == 4
+    apart = hlosim.serving(SMALL, "v6e", prefill_instances=2, prefill_device="v5e", **options)
+    assert apart.prefill["instances"] == 2 and apart.prefill["transfer"]["ms"]["mean"] > 0
+    assert apart.to_dict()["steps"]["with_prompts"] == 0

@@ -1,14 +1,19 @@
 // Memory of known servers, requests through made-up and simulated steps, and what can't be.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "model/device.h"
+#include "model/pallas/paged_attention.h"
+#include "serving/disaggregation.h"
 #include "serving/server.h"
 #include "serving/server_defaults.h"
 #include "serving/serving_memory.h"
 #include "serving/serving_text.h"
 #include "support/folders.h"
+#include "text/base64.h"
+#include "text/sha256.h"
 #include "workloads/step.h"
 
 namespace hlosim {
@@ -90,6 +95,21 @@ TEST(ServingMemory, CountsWeightsAsStored) {
   EXPECT_LT(narrow / wide, 0.53);
 }
 
+/// FIPS 180-4's examples, and a text that needs a second block for its length.
+TEST(Sha256, OfKnownTexts) {
+  const auto hex = [](const std::string& bytes) {
+    std::string text;
+    for (const char one : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(one));
+    return text;
+  };
+  EXPECT_EQ(hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(hex(sha256(std::string(1000000, 'a'))),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
 class Served : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -169,6 +189,219 @@ TEST_F(Served, LayersAreAlike) {
   EXPECT_NEAR(between.cost({32, 0, 0, 0})->seconds, (whole + more) / 2, 0.01 * more);
 }
 
+/// Expected tokens of a step by their sum, and as many of them drawn.
+TEST(Speculation, AcceptanceLength) {
+  for (const double rate : {0.0, 0.3, 0.7, 1.0}) {
+    const Speculation speculation{.tokens = 4, .acceptance = rate, .seed = 5};
+    const double expected = rate < 1 ? (1 - std::pow(rate, 5)) / (1 - rate) : 5;
+    EXPECT_NEAR(speculation.acceptance_length(), expected, 1e-12);
+    AcceptedDrafts drafts(speculation), again(speculation);
+    double sum = 0;
+    for (int i = 0; i < 20000; ++i) {
+      const int64_t accepted = drafts.next();
+      ASSERT_GE(accepted, 0);
+      ASSERT_LE(accepted, 4);
+      EXPECT_EQ(accepted, again.next());
+      sum += static_cast<double>(accepted);
+    }
+    EXPECT_NEAR(sum / 20000 + 1, expected, 0.05);
+  }
+}
+
+/// All drafts accepted: a request's answer takes a step for each k + 1 tokens; none: one for each token.
+TEST_F(Served, SpeculationTakesFewerSteps) {
+  setup.speculation = {.tokens = 3, .acceptance = 1};
+  const std::vector<Request> requests(3, Request{0, 100, 41});
+  const ServingRun all = run(requests, 1);
+  EXPECT_EQ(all.steps, 3 * (1 + 10));
+  EXPECT_EQ(all.output_tokens, 3 * 41);
+  EXPECT_EQ(all.accepted_drafts, 3 * all.verifications);
+  setup.speculation.acceptance = 0;
+  const ServingRun none = run(requests, 1);
+  EXPECT_EQ(none.steps, 3 * (1 + 40));
+  EXPECT_EQ(none.output_tokens, 3 * 41);
+}
+
+/// Without accepted drafts a step only gets longer; a draft model adds its own passes.
+TEST_F(Served, SpeculationCostsItsTokens) {
+  StepTimes plain(setup, v6e, options);
+  const ServerStepLoad load{16, 16 * 300, 0, 0};
+  const double one = plain.cost(load)->seconds;
+  setup.speculation = {.tokens = 3, .acceptance = 0.5};
+  StepTimes grams(setup, v6e, options);
+  const double four = grams.cost(load)->seconds;
+  EXPECT_GT(four, one);
+  setup.speculation.draft = small_model();
+  StepTimes drafted(setup, v6e, options);
+  const ServerStepCost cost = *drafted.cost(load);
+  // The draft is the model itself: three of its steps, each with a longer cache.
+  EXPECT_NEAR(cost.seconds - cost.draft_seconds, four, 1e-12);
+  EXPECT_NEAR(cost.draft_seconds, 3 * one, 0.02 * one);
+  setup.speculation.draft.reset();
+}
+
+/// A draft model has weights and a cache of its own.
+TEST(ServingMemory, HoldsADraftModel) {
+  ServingSetup setup{.model = llama_70b(), .tensor = 8};
+  const ServingMemory alone = *serving_memory(setup, device("v6e").config);
+  setup.speculation = {.tokens = 3, .acceptance = 0.5, .draft = small_model()};
+  const ServingMemory both = *serving_memory(setup, device("v6e").config);
+  const ServingSetup draft{.model = small_model(), .tensor = 8};
+  EXPECT_EQ(both.weights, alone.weights);
+  EXPECT_EQ(both.draft_weights, weight_bytes(draft));
+  EXPECT_EQ(both.bytes_per_token, alone.bytes_per_token + cache_bytes_per_token(draft));
+  EXPECT_LE(both.weights + both.draft_weights + both.cache(), both.budget);
+}
+
+/// A point of a search is what the server alone gives, also with more tokens in a step than the default.
+TEST_F(Served, PointsOfASearchAreThoseOfTheServer) {
+  ServingSearchSpace space;
+  space.base = setup;
+  space.base.max_batched_tokens = 64, space.base.max_model_len = 4096;
+  space.one_mesh = true;
+  space.devices = {{"v6e", &v6e, &options}};
+  space.chips = {1}, space.concurrency = {8}, space.batched_tokens = {2048, 128};
+  space.weights = {{"bf16", ElementType::kInvalid}}, space.caches = {{"bf16", ElementType::kBF16}};
+  space.input = 1500, space.output = 20;
+  for (const ServingPoint& point : search_serving(space)) {
+    ASSERT_TRUE(point.reason.empty()) << point.reason;
+    setup.max_batched_tokens = point.batched_tokens, setup.max_model_len = 4096, setup.max_seqs = 256;
+    setup.host_seconds = 0.002;
+    const ServingRun alone = run(std::vector<Request>(100, Request{0, 1500, 20}), 8);
+    EXPECT_NEAR(point.ttft_ms, alone.ttft.median, 1e-9) << point.batched_tokens;
+    EXPECT_NEAR(point.tpot_ms, alone.tpot.mean, 1e-9);
+  }
+}
+
+class ServedApart : public Served {
+ protected:
+  DisaggregatedRun run_apart(const std::vector<Request>& requests, int64_t concurrency, int64_t prefills,
+                             int64_t decodes) {
+    StepTimes times(setup, v6e, options);
+    const ServingSide prefill{setup, prefill_memory, times, prefills}, decode{setup, memory, times, decodes};
+    const Result<DisaggregatedRun> made =
+        serve_disaggregated({prefill, decode, transfer}, requests, concurrency, {});
+    EXPECT_TRUE(made.has_value()) << (made ? "" : made.error().message);
+    return made ? *made : DisaggregatedRun();
+  }
+  void SetUp() override {
+    Served::SetUp();
+    prefill_memory = memory;
+    transfer = *cache_transfer({setup, memory, v6e.config}, {setup, memory, v6e.config});
+  }
+  ServingMemory prefill_memory;
+  CacheTransfer transfer;
+};
+
+/// One request: its prompt's steps, the transfer, and a step for each token of its answer.
+TEST_F(ServedApart, OneRequest) {
+  StepTimes times(setup, v6e, options);
+  const double host = setup.host_seconds = 0.001;
+  const DisaggregatedRun made = run_apart({{0, 100, 5}}, 1, 1, 1);
+  const double prompt = times.cost({0, 0, 100, 5000})->seconds + host;
+  const double sent = 100 * transfer.seconds_per_token + transfer.latency;
+  const double first = times.cost({1, 100, 0, 0})->seconds + host;
+  EXPECT_NEAR(made.run.ttft.mean, (prompt + sent + first) * 1e3, 1e-9);
+  EXPECT_NEAR(made.transfer.mean, sent * 1e3, 1e-9);
+  EXPECT_EQ(made.prefill.steps, 1);
+  EXPECT_EQ(made.prefill.mixed_steps, 1);
+  EXPECT_EQ(made.run.steps, 5);
+  EXPECT_EQ(made.run.mixed_steps, 0);
+}
+
+/// A token of the small model's cache: 4 layers, 2 heads, keys and values of 128, through an eighth of 25
+/// GB/s.
+TEST_F(ServedApart, TransferTakesItsBytes) {
+  EXPECT_EQ(transfer.bytes_per_token, 4 * 2 * 2 * 128 * 2);
+  EXPECT_NEAR(transfer.seconds_per_token, 4096 * 8 / 25e9, 1e-15);
+  EXPECT_NEAR(transfer.latency, 250e-6, 1e-12);
+}
+
+/// Every token is counted once, whatever the numbers of instances; decode steps never wait for prompts.
+TEST_F(ServedApart, EveryTokenIsCountedOnce) {
+  const std::vector<Request> requests =
+      make_requests({.input = 200, .output = 50, .least_share = 0.5, .requests = 40, .seed = 7});
+  int64_t output = 0;
+  for (const Request& one : requests) output += one.output;
+  for (const int64_t prefills : {1, 3})
+    for (const int64_t decodes : {1, 2})
+      for (const int64_t concurrency : {0, 8}) {
+        const DisaggregatedRun made = run_apart(requests, concurrency, prefills, decodes);
+        EXPECT_EQ(made.run.requests, 40);
+        EXPECT_EQ(made.run.output_tokens, output);
+        EXPECT_EQ(made.run.mixed_steps, 0);
+        EXPECT_EQ(made.run.preemptions, 0);
+        EXPECT_LE(made.run.most_running, concurrency > 0 ? concurrency : 32);
+      }
+}
+
+/// Room for two whole requests on each side: those that are thrown out are computed again. With two requests
+/// a step, prompts that are done wait for their pull.
+TEST_F(ServedApart, FullCaches) {
+  memory.page = prefill_memory.page = 16, memory.pages = prefill_memory.pages = 2 * 512 / 16;
+  const DisaggregatedRun made = run_apart(std::vector<Request>(12, Request{0, 64, 400}), 12, 1, 1);
+  EXPECT_EQ(made.run.requests, 12);
+  EXPECT_EQ(made.run.output_tokens, 12 * 400);
+  EXPECT_GT(made.run.preemptions, 0);
+  setup.max_seqs = 2;
+  const double sent = 64 * transfer.seconds_per_token + transfer.latency;
+  EXPECT_GT(run_apart(std::vector<Request>(12, Request{0, 64, 400}), 12, 1, 1).transfer.mean,
+            1e3 * 10 * sent);
+}
+
+/// More prefill instances make the queue for prompts shorter; a faster network makes the first token earlier.
+TEST_F(ServedApart, MoreOfEitherIsNotSlower) {
+  const std::vector<Request> requests =
+      make_requests({.input = 400, .output = 40, .rate = 4000, .requests = 80, .seed = 1});
+  const double one = run_apart(requests, 0, 1, 1).run.ttft.mean,
+               four = run_apart(requests, 0, 4, 1).run.ttft.mean;
+  EXPECT_LT(four, one);
+  transfer.seconds_per_token *= 50;
+  EXPECT_GT(run_apart(requests, 0, 4, 1).run.ttft.mean, four);
+}
+
+/// Many short caches with one head a device: the kernel's rounds take longer than the bytes.
+TEST_F(Served, ShortCachesTakeTheRoundsOfTheKernel) {
+  setup.model = llama_70b();
+  setup.tensor = 8;
+  Device v7x = device("v7x-8");
+  StepTimes times(setup, v7x, options);
+  PagedProblem problem{.heads = 8, .kv_heads = 1, .head_size = 128};
+  problem.page_size = problem.most_keys = page_tokens(setup);
+  problem.sequences = {{.count = 64, .queries = 1, .keys = problem.page_size}};
+  const Result<KernelCost> kernel =
+      paged_attention_cost(v7x.config, problem, default_paged_blocks(v7x.config, problem));
+  ASSERT_TRUE(kernel.has_value());
+  const double each = 80 * static_cast<double>(kernel->kernel.count()) * 1e-12 / 64;
+  EXPECT_NEAR(*times.attention_of_request(), each, 1e-3 * each);
+  constexpr auto kKernels = static_cast<size_t>(CostCategory::kCustomCall);
+  const ServerStepCost near = *times.cost({64, 64 * 2, 0, 0}), far = *times.cost({64, 64 * 100000, 0, 0});
+  EXPECT_NEAR(near.by_category[kKernels], 64 * each, 0.05 * 64 * each);
+  EXPECT_GT(far.by_category[kKernels], 10 * near.by_category[kKernels]);
+}
+
+/// The search has both ways to deal experts out over `tensor`.
+TEST_F(Served, SearchesWholeExpertsOverTensor) {
+  MoeConfig& moe = setup.model.moe.emplace();
+  moe.experts = 8, moe.top_k = 2, moe.d_ff = 128;
+  ServingSearchSpace space;
+  space.base = setup;
+  space.devices = {{"v6e", &v6e, &options}};
+  space.chips = {2}, space.concurrency = {8}, space.batched_tokens = {128};
+  space.weights = {{"bf16", ElementType::kInvalid}}, space.caches = {{"bf16", ElementType::kBF16}};
+  space.input = 64, space.output = 8;
+  std::vector<std::string> commands;
+  for (const ServingPoint& point : search_serving(space)) {
+    EXPECT_TRUE(point.reason.empty()) << point.reason;
+    if (point.tensor == 2) commands.push_back(serving_options(space, point));
+  }
+  ASSERT_EQ(commands.size(), 2u);
+  const auto whole = [](const std::string& text) {
+    return text.find("--enable-expert-parallel") != text.npos;
+  };
+  EXPECT_NE(whole(commands[0]), whole(commands[1]));
+}
+
 /// Collectives that stall in one step and are synchronous in the other cancel in no category.
 TEST_F(Served, CategoriesAddUp) {
   setup.model = llama_70b();
@@ -213,6 +446,16 @@ TEST_F(Served, PageOfItsCurve) {
   EXPECT_EQ(marks, curve.size());
   EXPECT_NE(page.find("<td>6</td>"), std::string::npos);
   EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("unsafe-inline"), std::string::npos);
+  EXPECT_EQ(page.find(" style="), std::string::npos);
+  // The page's policy names the texts of its two style elements.
+  size_t styles = 0;
+  for (size_t at = page.find("<style>"); at != std::string::npos; at = page.find("<style>", at + 1)) {
+    const std::string style = page.substr(at + 7, page.find("</style>", at) - at - 7);
+    EXPECT_NE(page.find("'sha256-" + base64(sha256(style)) + "'"), std::string::npos);
+    ++styles;
+  }
+  EXPECT_EQ(styles, 2u);
 }
 
 /// The table of defaults has a row for every scheduler and generation.

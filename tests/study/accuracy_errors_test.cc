@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "published/published_run.h"
 #include "support/folders.h"
 
 namespace hlosim {
@@ -149,6 +150,57 @@ TEST(AccuracyErrors, AGenerationOfManyCasesIsNotAll) {
   const MeasuredError* const v4 = row_of(study, "v4", CostCategory::kMatmul);
   ASSERT_TRUE(all && v4);
   EXPECT_GT(all->high - all->low, 4 * (v4->high - v4->low));
+}
+
+/// `count` runs of steps from one source, measured `low` to `high` times as long as simulated.
+void add_steps(Accuracy& accuracy, const std::string& source, int count, double low, double high) {
+  auto run = std::make_shared<PublishedRun>();
+  run->source = source;
+  for (int i = 0; i < count; ++i) {
+    MeasuredCase one;
+    one.id = fmt::format("{}_{}", source, i);
+    one.time_us = 10 * (low + (high - low) * (i + 0.5) / count);
+    one.run = run;
+    Prediction predicted;
+    predicted.us = 10;
+    predicted.generation = "v6e";
+    accuracy.cases.push_back(one);
+    accuracy.predictions.push_back(predicted);
+  }
+}
+
+const HeldSteps* held_of(const StepErrors& steps, std::string_view name) {
+  for (const HeldSteps& held : steps.held)
+    if (held.name == name) return &held;
+  return nullptr;
+}
+
+TEST(AccuracyErrors, StepsHaveOneRangeInWhichNoSourceCountsForMoreThanTen) {
+  Accuracy accuracy;
+  add_cases(accuracy, "v4", CostCategory::kMatmul, 100);
+  EXPECT_FALSE(study_errors(accuracy).steps);
+  add_steps(accuracy, "many", 300, 0.99, 1.01);
+  for (const char* const source : {"a", "b", "c"}) add_steps(accuracy, source, 20, 0.8, 1.4);
+  const ErrorStudy study = study_errors(accuracy);
+  ASSERT_TRUE(study.steps);
+  EXPECT_EQ(study.steps->error.cases, 360);
+  // By runs 83 % lie from 0.99 to 1.01; by sources a quarter does.
+  EXPECT_LT(study.steps->error.low, 0.9);
+  EXPECT_GT(study.steps->error.high, 1.3);
+  EXPECT_NE(to_text(study).find("# tpu.yaml\nerrors:\n  step: {cases: 360, low: 0.8"), std::string::npos);
+}
+
+TEST(AccuracyErrors, ASourceIsHeldAgainstTheRangeOfAllOthers) {
+  Accuracy accuracy;
+  for (const char* const source : {"a", "b", "c"}) add_steps(accuracy, source, 20, 0.9, 1.1);
+  add_steps(accuracy, "far", 20, 1.9, 2.1);
+  const ErrorStudy study = study_errors(accuracy);
+  ASSERT_TRUE(study.steps);
+  EXPECT_EQ(held_of(*study.steps, "far")->held, 0u);
+  EXPECT_EQ(held_of(*study.steps, "far")->runs, 20u);
+  EXPECT_EQ(held_of(*study.steps, "a")->held,
+            18u);  // below 1.1 all of them, as the others' range has far ones
+  EXPECT_EQ(held_of(*study.steps, "all")->runs, 80u);
 }
 
 /// All published measurements at hand.

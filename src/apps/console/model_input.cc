@@ -46,8 +46,6 @@ bool begins_object(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
-constexpr int64_t kMostDevices = 1 << 20;  // of a mesh over slices
-
 class ModelLoader {
  public:
   ModelLoader(const ModelSource& from, Streams streams) : from_(from), streams_(streams) {}
@@ -162,8 +160,8 @@ Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, c
     *mesh = std::move(*parsed);
   }
   if (dcn.axes.empty()) return step_options(choice, ici);
-  if (dcn.devices() > kMostDevices / ici.devices())
-    return failure(fmt::format("the mesh has more than {} devices", kMostDevices));
+  if (dcn.devices() > kMostMeshDevices / ici.devices())
+    return failure(fmt::format("the mesh has more than {} devices", kMostMeshDevices));
   return step_options(choice, mesh_over_slices(ici, dcn));
 }
 

@@ -58,9 +58,7 @@ class Picture {
   std::string draw() {
     print_("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\">\n", kLeft + kWidth + kRight,
            kTop + kHeight + kBottom);
-    print_(
-        "<style>text{{font:12px sans-serif;fill:#333}}.grid{{stroke:#ddd;fill:none}}"
-        ".line{{fill:none;stroke-width:1.5}}.front{{fill:none;stroke:#333}}</style>\n");
+    print_("<style>{}</style>\n", scatter_style());
     print_("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
     draw_axes();
     for (size_t s = 0; s < plot_.series.size(); ++s) draw_series(s);
@@ -140,6 +138,11 @@ class Picture {
 };
 
 }  // namespace
+
+std::string_view scatter_style() {
+  return "text{font:12px sans-serif;fill:#333}.grid{stroke:#ddd;fill:none}"
+         ".line{fill:none;stroke-width:1.5}.front{fill:none;stroke:#333}";
+}
 
 std::string scatter_svg(ScatterPlot plot) { return Picture(std::move(plot)).draw(); }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hlosim {
@@ -42,7 +43,9 @@ struct ScatterPlot {
   ScatterLine line = ScatterLine::kNone;
 };
 
-/// Ends in '\n'.
+/// Ends in '\n'. It has one style element, with the text of scatter_style(), and no style attributes.
 std::string scatter_svg(ScatterPlot plot);
+/// For pages that allow styles by their hashes.
+std::string_view scatter_style();
 
 }  // namespace hlosim

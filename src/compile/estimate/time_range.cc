@@ -29,6 +29,12 @@ static_assert(rows_follow(kRows, &Row::category) && std::size(kRows) == kCostCat
 
 const Row& row_of(CostCategory category) { return kRows[static_cast<size_t>(category)]; }
 
+/// Times of absurd sizes end where picoseconds do.
+TimeRange range_around(double time, double below, double above) {
+  const auto rounded = [](double value) { return std::min(ceil_picoseconds(std::round(value)), kForever); };
+  return {rounded(std::max(time - below, 0.0)), rounded(time + above)};
+}
+
 }  // namespace
 
 std::string_view error_key(CostCategory category) { return row_of(category).key; }
@@ -61,10 +67,24 @@ std::optional<TimeRange> time_range(const std::optional<ErrorsConfig>& errors, c
     below += time * std::max(1 - error->low, 0.0);
     above += time * std::max(error->high - 1, 0.0);
   }
-  const double time = static_cast<double>(all.count());
-  // Times of absurd sizes end where picoseconds do.
-  const auto rounded = [](double value) { return std::min(ceil_picoseconds(std::round(value)), kForever); };
-  return TimeRange{rounded(std::max(time - below, 0.0)), rounded(time + above)};
+  return range_around(static_cast<double>(all.count()), below, above);
+}
+
+bool is_step(const Simulation& simulation) {
+  const auto time = [&](CostCategory kind) {
+    return simulation.totals.by_category[static_cast<size_t>(kind)].count();
+  };
+  return simulation.slice.devices() > 1 && simulation.totals.sent.count() > 0 &&
+         time(CostCategory::kMatmul) + time(CostCategory::kCustomCall) > 0;
+}
+
+std::optional<TimeRange> time_range(const std::optional<ErrorsConfig>& errors, const Simulation& simulation) {
+  if (!errors || !errors->step || !is_step(simulation))
+    return time_range(errors, kinds_of(simulation.totals));
+  const double time = static_cast<double>(simulation.totals.makespan.count());
+  if (time <= 0) return std::nullopt;
+  return range_around(time, time * std::max(1 - errors->step->low, 0.0),
+                      time * std::max(errors->step->high - 1, 0.0));
 }
 
 }  // namespace hlosim

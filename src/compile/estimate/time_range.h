@@ -1,6 +1,6 @@
 // How far off a simulated time may be, by how far off the times of measured programs were.
 //
-//   if (const auto range = time_range(device.config.errors, kinds_of(simulation.totals)))
+//   if (const auto range = time_range(device.config.errors, simulation))
 //     … range->low, range->high                    // in 80 % of like programs the measured time lies between
 //
 // What a range rests on are the device's keys `errors`: for each kind of work how far measured times were
@@ -32,6 +32,10 @@ struct TimeRange {
   Picoseconds low{}, high{};  // low <= high
 };
 
+/// Several devices run it together, and products take some of its time: how its parts overlap matters as much
+/// as how long each of them takes.
+bool is_step(const Simulation& simulation);
+
 /// A program's time by what takes it.
 using TimeByKind = std::array<Picoseconds, kCostCategoryCount>;
 
@@ -42,5 +46,8 @@ TimeByKind kinds_of(const Totals& totals);
 /// as exact. What the kinds are off adds up: taken as independent of each other, ranges of programs of
 /// several kinds come out too narrow.
 std::optional<TimeRange> time_range(const std::optional<ErrorsConfig>& errors, const TimeByKind& kinds);
+
+/// The range of a simulated program: errors.step if it is a whole step, else what its kinds add up to.
+std::optional<TimeRange> time_range(const std::optional<ErrorsConfig>& errors, const Simulation& simulation);
 
 }  // namespace hlosim

@@ -144,7 +144,7 @@ uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device
   hash.add(peak_flops(device, ElementType::kBF16).count());
   add_totals(hash, estimate.simulation.totals);
   add_occupancy(hash, estimate.occupancy);
-  if (const auto range = time_range(device.errors, kinds_of(estimate.simulation.totals)))
+  if (const auto range = time_range(device.errors, estimate.simulation))
     hash.add(range->low), hash.add(range->high);
   for (const EnergyPart& part : energy_of(device, estimate.simulation.totals)) hash.add(part.energy.count());
   for (const InstructionRecord& record : estimate.simulation.instructions) {

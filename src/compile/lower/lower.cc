@@ -536,11 +536,6 @@ bool copies_in_loops(const Module& module, const OpTable& table) {
   return false;
 }
 
-/// What the compiler's scheduler leaves free of HBM before it takes to orders that need less: it begins again
-/// with
-/// this share of its limit (rerun, docs/schedule.md).
-constexpr double kSchedulersShare = 0.9;
-
 /// Bytes of HBM that the module needs beyond what its order may take; 0: it fits.
 int64_t beyond_hbm(const Module& module, const OpTable& table, const DeviceConfig& device) {
   const MemorySpace& hbm = device.hbm();
@@ -550,8 +545,8 @@ int64_t beyond_hbm(const Module& module, const OpTable& table, const DeviceConfi
   for (const SpaceOccupancy& space : held.spaces)
     if (space.number == kDefaultMemorySpace)
       return std::max<int64_t>(
-          0,
-          space.peak.count() - static_cast<int64_t>(kSchedulersShare * static_cast<double>(room->count())));
+          0, space.peak.count() -
+                 static_cast<int64_t>(hbm.order_share.value_or(1) * static_cast<double>(room->count())));
   return 0;
 }
 

@@ -9,16 +9,15 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kLeastStandard = int64_t{16} << 20;
-constexpr int64_t kKeptBack = 64 << 10;  // 127.94 of 128 MiB, 63.94 of 64 (v6e, v5p, v7x)
-
 /// Capacities, the largest first. The last one leaves no room for values, unless it is the only one.
 std::vector<int64_t> standard_sizes(const DeviceConfig& device, const MemorySpace& space) {
   const int64_t capacity = space.capacity->count(), scratch = capacity - room_in(device, space.numbers[0]);
+  const int64_t least = device.vmem.least_size.count(), kept_back = device.vmem.kept_back.count();
   std::vector<int64_t> sizes;
-  if (capacity + kKeptBack < kLeastStandard) return {capacity};
-  auto size = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(capacity + kKeptBack)));
-  for (; size >= kLeastStandard && size - kKeptBack > scratch; size /= 2) sizes.push_back(size - kKeptBack);
+  if (capacity + kept_back < least) return {capacity};
+  auto size =
+      least * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>((capacity + kept_back) / least)));
+  for (; size >= least && size - kept_back > scratch; size /= 2) sizes.push_back(size - kept_back);
   sizes.push_back(scratch);
   return sizes;
 }
@@ -49,10 +48,10 @@ std::optional<std::string> unused_on_chip(const Device& device) {
   for (const MemorySpace& space : device.config.memory) {
     if (!holds_values(device.config, space) || room_in(device.config, space.numbers[0]) <= 0) continue;
     const Bytes used(standard_sizes(device.config, space)[0]);
-    if (*space.capacity - used > Bytes(kKeptBack))
+    if (*space.capacity - used > device.config.vmem.kept_back)
       return fmt::format(
-          "values take no more than {} of the {} of {}: its sizes are powers of two for lowering",
-          to_text(used), to_text(*space.capacity), space.name);
+          "values take no more than {} of the {} of {}: lowering knows doubles of {} (vmem.least_size)",
+          to_text(used), to_text(*space.capacity), space.name, to_text(device.config.vmem.least_size));
   }
   return std::nullopt;
 }

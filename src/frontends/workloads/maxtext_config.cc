@@ -189,8 +189,6 @@ constexpr std::string_view kOtherAxes[] = {
     "autoregressive", "pipeline", "tensor_transpose", "tensor_sequence", "context_autoregressive",
     "diloco",         "stage",    "attn_dp"};
 
-constexpr int64_t kMostAxis = 1 << 20;  // devices along an axis, and of a mesh
-
 class MaxTextReader {
  public:
   MaxTextReader(const Value& root, const MaxTextContext& context, DiagnosticList& problems)
@@ -330,8 +328,10 @@ class MaxTextReader {
     read_maxtext_settings(fields_, options);
     read_maxtext_quantization(fields_, options);
     std::vector<const Value*> left;
-    read_maxtext_grouped_tiles(fields_, options.grouped_tiles, problems_, left);
-    for (const Value* one : left) note(*one, "of moe_tiles is not modelled");
+    read_maxtext_grouped_tiles(fields_, true, options.grouped_tiles, problems_, left);
+    for (const Value* one : left) note(*one, "of the tiles of grouped products is not modelled");
+    const std::optional<MoeConfig>& moe = step_.model.moe;
+    if (!moe || moe->dispatch == MoeConfig::Dispatch::kCapacity) options.grouped_tiles = {};
     // Moments and gradients have the parameters' type, as in optax.
     options.grad_type = options.optimizer.nu_type = options.param_type;
     if (!fields_.find("mu_dtype")) options.optimizer.mu_type = options.param_type;
@@ -391,7 +391,8 @@ class MaxTextReader {
       const std::string& key = keys_.emplace_back(fmt::format("{}_{}_parallelism", kind, name));
       int64_t size = name == usual ? -1 : 1;
       fields_.whole(key, size, -1);
-      if (size > kMostAxis) fields_.wrong(key, fmt::format("{} is more than {}", key, kMostAxis)), size = 1;
+      if (size > kMostMeshDevices)
+        fields_.wrong(key, fmt::format("{} is more than {}", key, kMostMeshDevices)), size = 1;
       if (size == 0)
         fields_.wrong(key, fmt::format("{} is 0", key), "a number of devices, or -1 for the rest");
       if (size == -1) {
@@ -429,7 +430,7 @@ class MaxTextReader {
       else
         given = saturating_multiply(given, axis.size);
     if (problems_.has_errors()) return;
-    if (given > kMostAxis) return too_large();
+    if (given > kMostMeshDevices) return too_large();
     if (rest && !devices)
       return fields_.wrong(automatic, fmt::format("{} is -1: the number of devices is needed", automatic),
                            "--devices, or compile_topology=v5e-256");
@@ -447,7 +448,7 @@ class MaxTextReader {
   }
 
   void too_large() {
-    problems_.add(error_at(root_, fmt::format("the mesh has more than {} devices", kMostAxis)));
+    problems_.add(error_at(root_, fmt::format("the mesh has more than {} devices", kMostMeshDevices)));
   }
 
   void meshes() {
@@ -468,7 +469,7 @@ class MaxTextReader {
     for (const MeshAxis& axis : dcn.axes)
       over_slices = saturating_multiply(over_slices, std::max<int64_t>(axis.size, 1));
     step_.slices = slices > 0 ? slices : over_slices;
-    if (step_.slices > kMostAxis) return too_large();
+    if (step_.slices > kMostMeshDevices) return too_large();
     if (context_.devices) {
       if (*context_.devices % step_.slices != 0) {
         problems_.add(error_at(root_, fmt::format("{} devices are not dealt evenly to {} slices",
@@ -480,7 +481,7 @@ class MaxTextReader {
     resolve(dcn, dcn_rest, step_.slices, "dcn");
     resolve(ici, ici_rest, in_slice, "ici");
     if (problems_.has_errors()) return;
-    if (ici.devices() > kMostAxis / dcn.devices()) return too_large();
+    if (ici.devices() > kMostMeshDevices / dcn.devices()) return too_large();
     step_.options.mesh = mesh_over_slices(ici, dcn);
     step_.ici = ici, step_.dcn = dcn;
     batch(ici.devices() * dcn.devices());

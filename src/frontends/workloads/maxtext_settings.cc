@@ -111,8 +111,11 @@ void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
   fields.flag("scan_layers", options.scan_layers);
 }
 
-void read_maxtext_grouped_tiles(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& problems,
-                                std::vector<const Value*>& left) {
+namespace {
+
+/// One tile for all grouped products, without those of single ones.
+void read_common_tile(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& problems,
+                      std::vector<const Value*>& left) {
   fields.whole("tile_batch_seq", tiles.rows, 1);
   fields.whole("tile_embed_dim", tiles.depth, 1);
   fields.whole("tile_mlp_dim", tiles.columns, 1);
@@ -139,11 +142,69 @@ void read_maxtext_grouped_tiles(EntryFields& fields, GroupedTiles& tiles, Diagno
   tiles = {sizes[0], sizes[1], sizes[2]};
 }
 
-std::vector<std::pair<std::string_view, int64_t>> grouped_tile_keys(const GroupedTiles& tiles) {
-  std::vector<std::pair<std::string_view, int64_t>> keys = {{"kernel.ragged_rows", tiles.rows},
-                                                            {"kernel.ragged_depth", tiles.depth},
-                                                            {"kernel.ragged_columns", tiles.columns}};
-  std::erase_if(keys, [](const auto& key) { return key.second == 0; });
+/// Keys of one size of the tiles of experts' products, of both layers and their gradients.
+struct TileSize {
+  int64_t GroupedTiles::*size;
+  std::string_view keys[6];
+};
+constexpr TileSize kTileSizes[] = {
+    {&GroupedTiles::rows,
+     {"wi_tile_fwd_batch_seq", "wi_tile_dlhs_batch_seq", "wi_tile_drhs_batch_seq", "wo_tile_fwd_batch_seq",
+      "wo_tile_dlhs_batch_seq", "wo_tile_drhs_batch_seq"}},
+    {&GroupedTiles::depth,
+     {"wi_tile_fwd_embed_dim", "wi_tile_dlhs_embed_dim", "wi_tile_drhs_embed_dim", "wo_tile_fwd_embed_dim",
+      "wo_tile_dlhs_embed_dim", "wo_tile_drhs_embed_dim"}},
+    {&GroupedTiles::columns,
+     {"wi_tile_fwd_mlp_dim", "wi_tile_dlhs_mlp_dim", "wi_tile_drhs_mlp_dim", "wo_tile_fwd_mlp_dim",
+      "wo_tile_dlhs_mlp_dim", "wo_tile_drhs_mlp_dim"}}};
+
+/// Tiles of single products, where those that are given agree in each size. False: they differ, and are
+/// added to `left`.
+bool read_single_tiles(EntryFields& fields, GroupedTiles& tiles, std::vector<const Value*>& left) {
+  GroupedTiles agreed = tiles;
+  std::vector<const Value*> given;
+  bool agree = true;
+  for (const TileSize& one : kTileSizes) {
+    const Value* first = nullptr;
+    for (const std::string_view key : one.keys) {
+      const Value* size = fields.find(key);
+      if (!size) continue;
+      given.push_back(size);
+      if (!first && !fields.whole(key, agreed.*one.size, 1)) continue;
+      if (first && first->text != size->text) agree = false;
+      if (!first) first = size;
+    }
+  }
+  if (agree)
+    tiles = agreed;
+  else
+    left.insert(left.end(), given.begin(), given.end());
+  return agree;
+}
+
+}  // namespace
+
+void read_maxtext_grouped_tiles(EntryFields& fields, bool is_megablox, GroupedTiles& tiles,
+                                DiagnosticList& problems, std::vector<const Value*>& left) {
+  read_common_tile(fields, tiles, problems, left);
+  if (!read_single_tiles(fields, tiles, left)) {
+    tiles = {};
+    return;
+  }
+  bool is_tokamax = false;
+  fields.flag("megablox", is_megablox), fields.flag("use_tokamax_gmm", is_tokamax);
+  if ((!is_megablox || is_tokamax) && tiles.rows + tiles.depth + tiles.columns == 0) return;
+  const auto or_usual = [](int64_t& size, int64_t usual) { size = size > 0 ? size : usual; };
+  or_usual(tiles.rows, 512), or_usual(tiles.depth, 1024), or_usual(tiles.columns, 1024);
+}
+
+std::vector<std::pair<std::string_view, std::string>> grouped_tile_keys(const GroupedTiles& tiles) {
+  std::vector<std::pair<std::string_view, std::string>> keys;
+  for (const auto& [key, size] : {std::pair("kernel.ragged_rows", tiles.rows),
+                                  {"kernel.ragged_depth", tiles.depth},
+                                  {"kernel.ragged_columns", tiles.columns}})
+    if (size > 0) keys.emplace_back(key, std::to_string(size));
+  if (!keys.empty()) keys.emplace_back("kernel.ragged_walk", "visits");
   return keys;
 }
 

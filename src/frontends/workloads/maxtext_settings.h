@@ -29,21 +29,25 @@ std::optional<ElementType> maxtext_type(std::string_view name);
 void read_maxtext_quantization(EntryFields& fields, StepOptions& options);
 
 /// Tiles of grouped products, one for all of them: tile_batch_seq, tile_embed_dim and tile_mlp_dim, the same
-/// in moe_tiles, or tokamax_ragged_dot_tile (rows, depth, columns). Sizes are elements. Keys of moe_tiles
-/// that aren't modelled are added to `left`. Errors, with their place: values that are no whole numbers from
-/// 1 on.
-void read_maxtext_grouped_tiles(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& problems,
-                                std::vector<const Value*>& left);
+/// in moe_tiles, tokamax_ragged_dot_tile (rows, depth, columns), or those of single products
+/// (wi_tile_fwd_batch_seq, …) where all agree. Sizes are elements. megablox (`is_megablox` where the fields
+/// don't say) has MaxText's tile where none is given; tokamax's is unknown then. Tiles that aren't modelled
+/// are added to `left`. Errors, with their place: values that are no whole numbers from 1 on.
+void read_maxtext_grouped_tiles(EntryFields& fields, bool is_megablox, GroupedTiles& tiles,
+                                DiagnosticList& problems, std::vector<const Value*>& left);
 
-/// The keys of a device that tiles of grouped products change, with their sizes in elements:
-/// kernel.ragged_rows; those that are given.
-std::vector<std::pair<std::string_view, int64_t>> grouped_tile_keys(const GroupedTiles& tiles);
+/// The keys of a device that tiles of grouped products change, with their values: kernel.ragged_rows,
+/// ragged_depth and ragged_columns as far as they are given, and kernel.ragged_walk. Empty: none is given.
+std::vector<std::pair<std::string_view, std::string>> grouped_tile_keys(const GroupedTiles& tiles);
 
 /// "adamw", "adam_pax" or "adam" with anything behind.
 std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name);
 
 /// The axes of its meshes that the rules of shardings know, in its order: the last ones are neighbours.
 std::span<const std::string_view> maxtext_axes();
+
+/// Devices along an axis of a mesh over all slices, and of all its axes together.
+inline constexpr int64_t kMostMeshDevices = 1 << 20;
 
 /// One mesh over all slices: an axis that both have goes over the slices first. Axes that
 /// maxtext_axes() doesn't name come last. Places are numbered slice by slice, as devices are.

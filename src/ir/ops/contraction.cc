@@ -271,7 +271,8 @@ void ragged_dot_work(const OpContext& op, Work& work) {
   shared = each;
   add_matmul(op, work, saturating_multiply(sizes.batch, load.groups - larger), sizes.m, sizes.n, sizes.k);
   if (role == RaggedRole::kFree) read_used_groups(op, c, load.groups, work);
-  for (MatmulWork& matmul : work.matmuls) matmul.ragged = true;
+  for (MatmulWork& matmul : work.matmuls)
+    matmul.ragged = true, matmul.ragged_terms = role == RaggedRole::kContracting;
   work.vectors.push_back({VectorOp::kGroupStore, op.shape()});
   const auto turns = static_cast<double>(ceil_div(sizes.n, work.vector.turn_columns));
   if (role == RaggedRole::kContracting)

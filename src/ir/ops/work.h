@@ -26,6 +26,7 @@ struct MatmulWork {
   MatmulPrecision precision = MatmulPrecision::kDefault;
   /// Batches are groups whose sizes are data: where one ends is found out while running.
   bool ragged = false;
+  bool ragged_terms = false;  // k is of one group, and each has its own result; else m is
   bool operator==(const MatmulWork&) const = default;
 };
 

@@ -6,10 +6,6 @@
 namespace hlosim {
 namespace {
 
-/// A collective between slices ends with the slowest of a slice's n hosts, after n^p latencies: p from what a
-/// second slice adds to published runs of v5e and v5p with 16 to 512 hosts a slice (docs/accuracy.md).
-constexpr double kSlowestFlow = 0.7;
-
 /// Coordinates of a group along one axis.
 struct AxisSpan {
   int64_t length = 0, stride = 1;
@@ -206,7 +202,8 @@ double CollectiveModel::between_slices(CollectiveKind kind, const GroupPlace& pl
   }
   // All hosts of a slice send at the same time. What they add up is there when the slowest of them has sent.
   const bool adds = kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter;
-  const double slowest = adds ? std::pow(static_cast<double>(hosts_of_slice()), kSlowestFlow) : 1;
+  const double slowest =
+      adds ? std::pow(static_cast<double>(hosts_of_slice()), device_.host.slowest_flow) : 1;
   return bytes * static_cast<double>(members_per_host) / device_.host.dcn.bandwidth.count() +
          (steps - 1 + slowest) * static_cast<double>(device_.host.dcn.latency.count()) * 1e-12;
 }

@@ -9,12 +9,6 @@
 namespace hlosim {
 namespace {
 
-/// Instructions that make the list of tiles from the groups' sizes, counted in tokamax: two sums, four
-/// roundings and selections, two repeats, a histogram (each a few), a roll and a count.
-constexpr double kMetadataInstructions = 15;
-/// Both operands are compared and selected where a tile ends beyond the depth; positions are 32-bit numbers.
-constexpr double kMaskedOperand = 2;
-
 class GroupedProduct {
  public:
   GroupedProduct(const DeviceConfig& device, const GroupedProblem& problem, const GroupedBlocks& blocks,
@@ -35,7 +29,10 @@ class GroupedProduct {
     Kernel& kernel = steps_.kernel();
     kernel.blocks = {1, blocks_.m, blocks_.n, blocks_.k};
     kernel.blocks.given = true;
-    kernel.lhs_times = columns_;
+    // With several parts of the depth a product fetches both tiles at every step.
+    const bool fetches_all = !is_gradient && parts_ > 1;
+    kernel.lhs_times = columns_ * (fetches_all ? visits_.all / std::max(visits_.tiles, 1.0) : 1);
+    kernel.rhs_times = is_gradient ? parts_ : fetches_all ? visits_.all / std::max(visits_.groups, 1.0) : 1;
     KernelCost cost = std::move(steps_).finish();
     cost.grid = is_gradient ? std::vector<int64_t>{whole(columns_), whole(parts_), whole(visits_.all)}
                             : std::vector<int64_t>{whole(columns_), whole(visits_.all), whole(parts_)};
@@ -52,7 +49,7 @@ class GroupedProduct {
 
  private:
   using Step = KernelSteps::Step;
-  static int64_t whole(double count) { return static_cast<int64_t>(count + 0.5); }
+  static int64_t whole(double count) { return static_cast<int64_t>(std::min(count + 0.5, 9e18)); }
   double registers(int64_t rows, int64_t columns) const {
     return as_double(rows) * as_double(columns) / steps_.core().register_elements();
   }
@@ -112,7 +109,7 @@ class GroupedProduct {
     step.slots.alu += results * (device_.kernel.mask + (problem_.scaled ? 1 : 0));
     if (problem_.depth % blocks_.k != 0)
       step.slots.alu += (registers(blocks_.m, blocks_.k) + registers(blocks_.k, blocks_.n)) *
-                        device_.kernel.mask * kMaskedOperand;
+                        device_.kernel.mask * device_.kernel.masked_operand;
     return step;
   }
 
@@ -236,13 +233,18 @@ Result<KernelCost> grouped_product_cost(const DeviceConfig& device, const Groupe
   return GroupedProduct(device, problem, blocks, *rate).cost();
 }
 
+KernelCost grouped_product_cost(const DeviceConfig& device, const GroupedProblem& problem,
+                                const GroupedBlocks& blocks, const MatmulRate& rate) {
+  return GroupedProduct(device, problem, blocks, rate).cost();
+}
+
 std::vector<KernelPass> grouped_product_passes(const DeviceConfig& device, const GroupedProblem& problem) {
   std::vector<KernelPass> passes;
   passes.push_back(
       {"group metadata",
        {},
        {},
-       ceil_picoseconds(kMetadataInstructions * as_double(device.overhead.smallest_fusion.count()))});
+       ceil_picoseconds(device.kernel.group_list * as_double(device.overhead.smallest_fusion.count()))});
   if (problem.copied) {
     const double bytes = problem.form == GroupedForm::kWeightGradient
                              ? as_double(problem.groups) * as_double(problem.depth)

@@ -56,6 +56,10 @@ TileVisits tile_visits(const GroupedProblem& problem, int64_t tile, bool visits_
 Result<KernelCost> grouped_product_cost(const DeviceConfig& device, const GroupedProblem& problem,
                                         const GroupedBlocks& blocks);
 
+/// The same at a known rate. Requires: positive sizes.
+KernelCost grouped_product_cost(const DeviceConfig& device, const GroupedProblem& problem,
+                                const GroupedBlocks& blocks, const MatmulRate& rate);
+
 /// What the compiler does around it: offsets of groups and the lists of tiles; a copy of the result.
 std::vector<KernelPass> grouped_product_passes(const DeviceConfig& device, const GroupedProblem& problem);
 

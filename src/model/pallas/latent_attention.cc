@@ -10,8 +10,6 @@
 namespace hlosim {
 namespace {
 
-/// A new token is merged into the words of its neighbours row by row: loaded, selected and stored.
-constexpr double kMergedRow = 3;
 /// Words of the buffers beside the block: new tokens may begin and end inside a word.
 constexpr int64_t kFurtherWords = 2;
 
@@ -87,7 +85,7 @@ class LatentAttention {
     // New tokens are merged with the cache again for every block of queries.
     const double merged =
         as_double(one.queries * batch) * as_double(latent_ + rope_) / as_double(core().lanes());
-    last.apart += merged * kMergedRow;
+    last.apart += merged * device_.kernel.merged_row;
     const double size = element_bytes(problem_.q);
     last.read += rows * as_double(latent_ + rope_) * size;
     last.written = rows * as_double(latent_) * size +

@@ -250,8 +250,14 @@ class WorkRecorder {
 
   void vector_unit() {
     const MatmulPart& part = work_.compute.matmul;
+    const bool by_visits = part.work.ragged && config_.kernel.ragged_walk == RaggedWalk::kVisits;
     unit(Unit::kVpu, kVpuEquation, [&](Term& term) {
-      term.fact("slots", work_.compute.slots.alu, kOfSlots);
+      term.fact(by_visits ? "slots around the product" : "slots", work_.compute.slots.alu, kOfSlots);
+      if (by_visits)
+        for (const auto& [name, path] : {std::pair("of its steps: sums", "kernel.accumulator"),
+                                         {"of its steps: rows of other groups", "kernel.mask"},
+                                         {"of its steps: beyond the depth, masks", "kernel.masked_operand"}})
+          term.key(device_, name, path);
       if (part.lhs.convert + part.rhs.convert > 0)
         term.fact("conversions",
                   fmt::format("left {} once per block of columns, right {} once per block of rows",

@@ -43,7 +43,12 @@ void ReadKeys::add_blocks(const CostedWork& work) {
   if (kernel.uses_dma()) keys_.add({TimeKey::kReadLatency, TimeKey::kWriteLatency});
   if (kernel.transfers == OverlapRule::kPorts) others_.emplace("dma.overlap");
   if (kernel.units == OverlapRule::kBundles) others_.emplace("kernel.overlap");
-  if (work.compute.matmul.work.ragged) others_.emplace("overhead.grid_step");  // also where a step is longer
+  if (work.compute.matmul.work.ragged) {
+    others_.emplace("overhead.grid_step");  // also where a step is longer
+    others_.emplace("kernel.ragged_walk");
+    if (device_.kernel.ragged_walk == RaggedWalk::kVisits)
+      for (const char* key : {"kernel", "dma.overlap", "mxu", "vpu", "eup", "xlu"}) others_.emplace(key);
+  }
   if (kernel.blocks.m == 0 || !others_.emplace("mxu.block_rows").second) return;
   for (const char* key : {"mxu.block_columns", "mxu.block_depth", "mxu.vector_exposed", "mxu.vector_stalls",
                           "kernel.ragged_rows", "kernel.ragged_columns", "kernel.ragged_depth"})

@@ -58,6 +58,7 @@ struct Proposal {
   ProofKind proof = ProofKind::kSameResults;
   std::string no_proof{};   // kNone: the reason
   double work = 1;          // the changed program does so many times the work: time counts per work
+  double least_share = 0;   // of the step: smaller savings are not told apart; 0: the engine's own limit
   bool for_memory = false;  // saves memory; time is not what it is for
 };
 

@@ -120,7 +120,7 @@ class Adviser {
     report_.time = before_.time;
     report_.peak = before_.peak;
     report_.fits = before_.fits;
-    report_.range = time_range(setup_.device.config.errors, kinds_of(estimate.simulation.totals));
+    report_.range = time_range(setup_.device.config.errors, estimate.simulation);
   }
 
   bool is_wanted(const AdviceKind& kind) const {
@@ -239,7 +239,7 @@ class Adviser {
     }
     if (!advice.fits_before && advice.peak_after > advice.peak_before) return false;
     const bool may_lose = advice.saved_low && advice.saved_low->count() <= 0;  // within the measured errors
-    return advice.share() >= kLeastGain && !may_lose;
+    return advice.share() >= std::max(kLeastGain, advice.proposal.least_share) && !may_lose;
   }
 
   static bool comes_before(const Advice& a, const Advice& b) {

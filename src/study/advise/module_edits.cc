@@ -7,6 +7,7 @@
 #include "base/saturating.h"
 #include "hlo/verifier.h"
 #include "layout/sizes.h"
+#include "model/pallas/kernel_call.h"
 #include "modules/compact.h"
 #include "modules/edit.h"
 
@@ -39,6 +40,22 @@ Edit edit_of_step(std::function<void(StepOptions& step)> change) {
     if (!setup.model) return failure("no model file");
     change(setup.model->step);
     return remake_step(setup);
+  };
+}
+
+Edit edit_of_blocks(std::function<void(StepOptions& step)> change) {
+  return [edit = edit_of_step(std::move(change))](TrialSetup& setup) -> Result<void> {
+    if (Result<void> made = edit(setup); !made) return made;
+    const Module& module = *setup.module;
+    for (const Computation& computation : module.computations)
+      for (const InstructionId id : computation.instructions) {
+        const std::optional<KernelCall> kernel = find_kernel_call(module, module[id], setup.device.config);
+        if (kernel && kernel->blocks_given && !kernel->cost.fits())
+          return failure(fmt::format("{} of VMEM for blocks of {}, kernels may use {}",
+                                     to_text(kernel->cost.vmem), kernel->what,
+                                     to_text(kernel->cost.vmem_limit)));
+      }
+    return {};
   };
 }
 

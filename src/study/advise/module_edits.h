@@ -25,6 +25,9 @@ Edit edit_of_module(const OpTable& table, ModuleChange change);
 /// A change of a model file's step, which is written anew.
 Edit edit_of_step(std::function<void(StepOptions& step)> change);
 
+/// The same, of the blocks of kernels: blocks that need more VMEM than kernels may use are an error.
+Edit edit_of_blocks(std::function<void(StepOptions& step)> change);
+
 /// The entry's signature changed: the header states no layout of it any more.
 void forget_entry_layout(Module& module);
 

@@ -6,6 +6,7 @@
 
 #include "estimate/estimate.h"
 #include "estimate/named_slice.h"
+#include "estimate/time_range.h"
 #include "flags/compiler_choices.h"
 #include "model/device_overrides.h"
 #include "ops/op_table.h"
@@ -21,8 +22,8 @@ Result<Device> with_flags(const PublishedRun& run, const Device& device,
                           std::vector<std::string>& assumptions) {
   DiagnosticList problems;
   std::vector<DeviceOverride> overrides = xla_flag_overrides(run.flags, device.config, problems);
-  for (const auto& [key, size] : grouped_tile_keys(run.options.grouped_tiles))
-    overrides.push_back({std::string(key), std::to_string(size)});
+  for (const auto& [key, value] : grouped_tile_keys(run.options.grouped_tiles))
+    overrides.push_back({std::string(key), value});
   for (const Diagnostic& problem : problems.items()) {
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
     assumptions.push_back(problem.message);
@@ -101,6 +102,8 @@ Result<void> predict(const PublishedRun& run, const Device& plain, RunPrediction
     prediction.findings.push_back(finding.message);
   add_rows(program->simulation.totals, prediction);
   prediction.seconds = seconds(program->simulation.totals.makespan);
+  if (const auto range = time_range(device->config.errors, program->simulation))
+    prediction.range = {seconds(range->low), seconds(range->high)};
   return {};
 }
 

@@ -19,7 +19,8 @@ namespace hlosim {
 
 struct RunPrediction {
   std::optional<double> seconds;
-  std::string reason;  // why there is none
+  std::optional<std::pair<double, double>> range;  // 80 % of such steps take so many seconds, from and to
+  std::string reason;                              // why there is none
   std::string generation;
   double peak_flops = 0;                             // of a device, for bf16
   std::vector<std::pair<std::string, double>> rows;  // categories of the simulated step; add up to `seconds`

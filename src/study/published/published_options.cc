@@ -141,13 +141,12 @@ class OptionsReader {
   void settings(const Value& object) {
     EntryFields fields(object, "\"other_flags\"", problems_);
     read_maxtext_settings(fields, options_);
-    // Tiles of single products (wi_tile_...) are left to the assumptions.
     std::vector<const Value*> left_of_tiles;
-    read_maxtext_grouped_tiles(fields, options_.grouped_tiles, problems_, left_of_tiles);
+    read_maxtext_grouped_tiles(fields, false, options_.grouped_tiles, problems_, left_of_tiles);
     for (const Value* left : left_of_tiles)
-      assumptions_.push_back(fmt::format("other_flags.moe_tiles.{} is not modelled", shown(left->key)));
+      assumptions_.push_back(fmt::format("other_flags: tile {} is not modelled", shown(left->key)));
     // Said elsewhere in the entry, or no matter of time.
-    fields.pass_over({"megablox", "sparse_matmul", "capacity_factor", "use_random_routing", "output_dir"});
+    fields.pass_over({"sparse_matmul", "capacity_factor", "use_random_routing", "output_dir"});
     for (const Value* left : fields.rest())
       assumptions_.push_back(fmt::format("other_flags.{}={} is not modelled", shown(left->key),
                                          left->is_scalar() ? shown(left->text) : "…"));

@@ -261,6 +261,7 @@ Result<void> predict_into(const MeasuredServer& measured, const Device& device,
                              .run = run,
                              .device = device.config.name,
                              .cache_read = device.config.kernel.cache_read,
+                             .attention_of_request = made->attention_of_request,
                              .interpolation_error = made->interpolation_error,
                              .simulated = times.simulated()};
   std::vector<std::string> lines = serving_assumptions(report);

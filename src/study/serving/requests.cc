@@ -8,16 +8,14 @@
 
 #include "base/text.h"
 #include "serving/server.h"
+#include "serving/speculation.h"
 
 namespace hlosim {
 namespace {
 
-/// 0 to 1, without 1. By hand: the library's distributions differ from one compiler to the next.
-double even(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
-
 int64_t drawn(int64_t length, double least_share, std::mt19937_64& random) {
   const auto most = static_cast<double>(length), least = std::floor(most * least_share);
-  return std::max<int64_t>(1, static_cast<int64_t>(least + even(random) * (most - least + 1)));
+  return std::max<int64_t>(1, static_cast<int64_t>(least + even_draw(random) * (most - least + 1)));
 }
 
 template <class T>
@@ -38,7 +36,7 @@ std::vector<Request> make_requests(const RequestMix& mix) {
   std::vector<Request> requests;
   double now = 0;
   for (int64_t i = 0; i < mix.requests; ++i) {
-    if (mix.rate > 0) now -= std::log1p(-even(random)) / mix.rate;
+    if (mix.rate > 0) now -= std::log1p(-even_draw(random)) / mix.rate;
     Request& one = requests.emplace_back();
     one.arrival = now;
     one.input = drawn(mix.input, mix.least_share, random);

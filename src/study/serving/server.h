@@ -4,10 +4,7 @@
 //   const Result<ServingRun> run = serve(setup, memory, times, *requests, mix.concurrency);
 //   run->output_tokens / run->seconds
 //
-// As vLLM schedules: a step first takes one token of every request that decodes, then chunks of prompts,
-// first come, first served, up to max_batched_tokens; a request is let in while max_seqs and the cache have
-// room, and the last one in is thrown out and starts again when the cache runs full. Steps that are alike but
-// for growing caches are taken together. The same requests give the same run.
+// server_engine.h says how steps are scheduled. The same requests give the same run.
 #pragma once
 
 #include <cstdint>
@@ -48,16 +45,22 @@ struct Latency {
   double mean = 0, median = 0, p99 = 0;
 };
 
-struct ServingRun {
+/// What an engine did.
+struct EngineWork {
+  int64_t steps = 0, mixed_steps = 0, preemptions = 0;
+  int64_t most_running = 0;
+  double decode_seconds = 0, mixed_seconds = 0, host_seconds = 0;  // parts of the time; the rest: no request
+  ServerStepCost cost;                                             // of all steps, one device
+  /// Speculation: times that a step verified a request's drafts, and those of these that were accepted.
+  int64_t verifications = 0, accepted_drafts = 0;
+};
+
+struct ServingRun : EngineWork {
   double seconds = 0;
   int64_t requests = 0, input_tokens = 0, output_tokens = 0;
   double peak_output_rate = 0;  // tokens in the best second
   Latency ttft, tpot, itl;
-  int64_t steps = 0, mixed_steps = 0, preemptions = 0;
-  int64_t most_running = 0;
-  double decode_seconds = 0, mixed_seconds = 0, host_seconds = 0;  // parts of the time; the rest: no request
-  ServerStepCost work;                                             // of all steps, one device
-  double good_share = 0;                                           // of requests inside the limits
+  double good_share = 0;  // of requests inside the limits
 };
 
 struct LatencyLimits {
@@ -69,5 +72,7 @@ struct LatencyLimits {
 Result<ServingRun> serve(const ServingSetup& setup, const ServingMemory& memory, StepTimes& times,
                          const std::vector<Request>& requests, int64_t concurrency,
                          const LatencyLimits& limits = {});
+/// Errors: a request longer than max_model_len.
+Result<void> check_lengths(const ServingSetup& setup, const std::vector<Request>& requests);
 
 }  // namespace hlosim

@@ -38,7 +38,9 @@ Result<SimulatedServer> simulate_server(const ServingSetup& setup, const DeviceC
   if (!run) return tl::unexpected(run.error());
   const Result<double> error = times.interpolation_error(std::max<int64_t>(1, run->most_running));
   if (!error) return tl::unexpected(error.error());
-  return SimulatedServer{*memory, *run, *error};
+  const Result<double> each = times.attention_of_request();
+  if (!each) return tl::unexpected(each.error());
+  return SimulatedServer{*memory, *run, *error, *each};
 }
 
 Result<void> check_limits(const ServingSetup& setup, int64_t input, const LatencyLimits& limits,
@@ -58,9 +60,9 @@ Result<void> check_limits(const ServingSetup& setup, int64_t input, const Latenc
   if (limits.tpot_ms > 0) {
     const Result<ServerStepCost> one = times.cost({1, input, 0, 0});
     if (!one) return tl::unexpected(one.error());
-    const double ms = one->seconds * 1e3 + host_ms;
+    const double ms = (one->seconds * 1e3 + host_ms) / setup.speculation.acceptance_length();
     if (ms > limits.tpot_ms)
-      return failure(fmt::format("--itl={} ms is impossible: a step with one request takes {:.2f} ms",
+      return failure(fmt::format("--itl={} ms is impossible: a token of one request alone takes {:.2f} ms",
                                  limits.tpot_ms, ms));
   }
   return {};

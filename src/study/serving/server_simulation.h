@@ -21,6 +21,7 @@ struct SimulatedServer {
   ServingMemory memory;
   ServingRun run;
   double interpolation_error = 0;
+  double attention_of_request = 0;  // seconds, StepTimes::attention_of_request()
 };
 
 /// Sets weight_type (kInvalid: bf16), cache_type and quantization. `products`: stored, widened, or auto: in

@@ -25,15 +25,6 @@ int64_t stored_bytes(const ParameterSpec& spec, const AxisRules& rules) {
   return (elements * bit_width(type) + 7) / 8;
 }
 
-/// vLLM's choice: 16 tokens from 8192 on, else a sixteenth of the longest request, 16 to 256.
-int64_t page_tokens(const ServingSetup& setup) {
-  if (setup.block_size > 0) return setup.block_size;
-  if (setup.model.attention.latent) return 1024;
-  if (setup.max_model_len > 8192) return 16;
-  const auto length = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(setup.max_model_len)));
-  return std::clamp<int64_t>(length / 16, 16, 256);
-}
-
 }  // namespace
 
 int64_t weight_bytes(const ServingSetup& setup) {
@@ -69,6 +60,15 @@ int64_t cache_bytes_per_token(const ServingSetup& setup) {
   return bytes;
 }
 
+// vLLM's choice: 16 tokens from 8192 on, else a sixteenth of the longest request, 16 to 256.
+int64_t page_tokens(const ServingSetup& setup) {
+  if (setup.block_size > 0) return setup.block_size;
+  if (setup.model.attention.latent) return 1024;
+  if (setup.max_model_len > 8192) return 16;
+  const auto length = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(setup.max_model_len)));
+  return std::clamp<int64_t>(length / 16, 16, 256);
+}
+
 Result<ServingMemory> serving_memory(const ServingSetup& setup, const DeviceConfig& device) {
   ServingMemory memory;
   const MemorySpace& hbm = device.hbm();
@@ -80,14 +80,18 @@ Result<ServingMemory> serving_memory(const ServingSetup& setup, const DeviceConf
   memory.weights = weight_bytes(setup);
   memory.bytes_per_token = cache_bytes_per_token(setup);
   memory.page = page_tokens(setup);
-  if (memory.weights >= memory.budget)
+  if (const std::optional<ServingSetup> draft = draft_setup(setup)) {
+    memory.draft_weights = weight_bytes(*draft);
+    memory.bytes_per_token += cache_bytes_per_token(*draft);
+  }
+  const int64_t weights = memory.weights + memory.draft_weights;
+  if (weights >= memory.budget)
     return failure(
         fmt::format("the model doesn't fit: a device has {:.2f} GiB of weights, and {:.2f} GiB for "
                     "weights and cache",
-                    static_cast<double>(memory.weights) / kGibibyte,
-                    static_cast<double>(memory.budget) / kGibibyte),
+                    static_cast<double>(weights) / kGibibyte, static_cast<double>(memory.budget) / kGibibyte),
         "more devices of --tp, narrower --weight-dtype, a larger --gpu-memory-utilization");
-  memory.pages = (memory.budget - memory.weights) / (memory.page * memory.bytes_per_token);
+  memory.pages = (memory.budget - weights) / (memory.page * memory.bytes_per_token);
   if (memory.tokens() < setup.max_model_len)
     return failure(fmt::format("a request of {} tokens doesn't fit: the cache has room for {}",
                                setup.max_model_len, memory.tokens()),

@@ -5,8 +5,10 @@
 
 #include "report/html/html_assets.h"
 #include "serving/serving_text.h"
+#include "text/base64.h"
 #include "text/escape.h"
 #include "text/scatter_svg.h"
+#include "text/sha256.h"
 #include "text/text_builder.h"
 
 namespace hlosim {
@@ -52,6 +54,9 @@ constexpr std::string_view kPageStyle =
     "table{border-collapse:collapse}td,th{padding:3px 12px;text-align:right;"
     "border-bottom:1px solid var(--line)}td:last-child{text-align:left}";
 
+/// A text as a Content-Security-Policy allows it.
+std::string policy_hash(std::string_view text) { return fmt::format("'sha256-{}'", base64(sha256(text))); }
+
 }  // namespace
 
 std::string to_html(const ServingReport& report) {
@@ -60,15 +65,17 @@ std::string to_html(const ServingReport& report) {
   std::string page;
   const TextBuilder print{page};
   print("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+  const std::string style = html_assets().style + std::string(kPageStyle);
   print(
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'; img-src data:\">\n");
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {} {}; img-src "
+      "data:; base-uri 'none'; form-action 'none'\">\n",
+      policy_hash(style), policy_hash(scatter_style()));
   print(
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"generator\" content=\"hlosim\">\n<title>{}</title>\n",
       title);
-  print("<link rel=\"icon\" href=\"data:,\">\n<style>{}{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
-        html_assets().style, kPageStyle, title);
+  print("<link rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n", style,
+        title);
   print("<section>\n<h2>Throughput over interactivity</h2>\n{}", curve_svg(report.curve));
   print(
       "<p class=\"detail\">A point is a number of concurrent requests; rings are the frontier: no other "

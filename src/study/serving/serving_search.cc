@@ -11,33 +11,43 @@
 namespace hlosim {
 namespace {
 
+struct Axes {
+  int64_t tensor = 1, data = 1, expert = 1;
+  bool experts_on_tensor = false;
+};
+
 /// A device, a mesh and types: what decides the steps.
 struct ServerLayout {
   const ServingDeviceChoice* device = nullptr;
   const StoredChoice* weights = nullptr;
   const StoredChoice* cache = nullptr;
-  int64_t chips = 0, tensor = 1, data = 1, expert = 1;
-};
-
-struct Axes {
-  int64_t tensor = 1, data = 1, expert = 1;
+  int64_t chips = 0;
+  Axes axes;
 };
 
 /// Heads are cut by powers of two; what is left deals requests out, and experts with them where they divide.
+/// Devices of `tensor` have a part of every expert's width, or whole experts.
 std::vector<Axes> meshes(const ModelConfig& model, int64_t devices) {
   std::vector<Axes> made;
+  const auto add = [&](const Axes& axes) {
+    made.push_back(axes);
+    if (axes.tensor == 1 || !model.moe || model.moe->experts % (axes.tensor * axes.expert) != 0) return;
+    made.push_back(axes);
+    made.back().experts_on_tensor = true;
+  };
   for (int64_t tensor = 1; tensor <= devices && tensor <= model.q_heads; tensor *= 2) {
     if (devices % tensor != 0 || model.q_heads % tensor != 0) continue;
     const int64_t rest = devices / tensor;
-    made.push_back({tensor, rest, 1});
-    if (rest > 1 && model.moe && model.moe->experts % rest == 0) made.push_back({tensor, 1, rest});
+    add({tensor, rest, 1});
+    if (rest > 1 && model.moe && model.moe->experts % rest == 0) add({tensor, 1, rest});
   }
   return made;
 }
 
 std::vector<Axes> meshes_of(const ServingSearchSpace& space, int64_t devices) {
-  if (space.one_mesh) return {{space.base.tensor, space.base.data, space.base.expert}};
-  return meshes(space.base.model, devices);
+  const ServingSetup& base = space.base;
+  if (space.one_mesh) return {{base.tensor, base.data, base.expert, base.experts_on_tensor}};
+  return meshes(base.model, devices);
 }
 
 std::vector<ServerLayout> layouts(const ServingSearchSpace& space) {
@@ -48,7 +58,7 @@ std::vector<ServerLayout> layouts(const ServingSearchSpace& space) {
       for (const Axes& axes : meshes_of(space, chips * config.devices_per_chip()))
         for (const StoredChoice& weights : space.weights)
           for (const StoredChoice& cache : space.caches)
-            made.push_back({&device, &weights, &cache, chips, axes.tensor, axes.data, axes.expert});
+            made.push_back({&device, &weights, &cache, chips, axes});
   }
   return made;
 }
@@ -71,10 +81,15 @@ class ServerLayoutSearch {
  private:
   ServingSetup setup_of() const {
     ServingSetup setup = space_.base;
-    setup.tensor = layout_.tensor, setup.data = layout_.data, setup.expert = layout_.expert;
+    const Axes& axes = layout_.axes;
+    setup.tensor = axes.tensor, setup.data = axes.data, setup.expert = axes.expert;
+    setup.experts_on_tensor = axes.experts_on_tensor;
     const DeviceConfig& config = layout_.device->device->config;
     store_types(layout_.weights->type, layout_.cache->type, space_.products, config, setup);
     setup.host_seconds = host_step_seconds(config);
+    // Steps of all loads are simulated for one setup, whose buckets must reach the longest of them.
+    for (const int64_t tokens : space_.batched_tokens)
+      setup.max_batched_tokens = std::max(setup.max_batched_tokens, tokens);
     return setup;
   }
 
@@ -82,8 +97,9 @@ class ServerLayoutSearch {
     ServingPoint made;
     made.device = layout_.device->name, made.weights = layout_.weights->word,
     made.cache = layout_.cache->word;
-    made.chips = layout_.chips, made.tensor = layout_.tensor, made.data = layout_.data;
-    made.expert = layout_.expert, made.concurrency = requests, made.batched_tokens = tokens;
+    made.chips = layout_.chips, made.tensor = setup_.tensor, made.data = setup_.data;
+    made.expert = setup_.expert, made.experts_on_tensor = setup_.experts_on_tensor;
+    made.concurrency = requests, made.batched_tokens = tokens;
     made.seqs = std::max(space_.base.max_seqs, requests);
     ServingSetup setup = setup_;
     setup.max_batched_tokens = tokens, setup.max_seqs = made.seqs;
@@ -185,6 +201,7 @@ std::string serving_options(const ServingSearchSpace& space, const ServingPoint&
   std::string text = fmt::format("--device={} --tp={}", point.device, point.tensor);
   if (point.data > 1) text += fmt::format(" --dp={}", point.data);
   if (point.expert > 1) text += fmt::format(" --ep={}", point.expert);
+  if (point.experts_on_tensor) text += " --enable-expert-parallel";
   if (point.weights != "bf16") text += fmt::format(" --weight-dtype={}", point.weights);
   if (point.cache != "bf16") text += fmt::format(" --kv-cache-dtype={}", point.cache);
   text += fmt::format(" --concurrency={} --max-num-batched-tokens={} --max-num-seqs={} --isl={} --osl={}",

@@ -42,10 +42,11 @@ struct ServingSearchSpace {
 struct ServingPoint {
   std::string device, weights, cache;
   int64_t chips = 0, tensor = 1, data = 1, expert = 1, concurrency = 0, batched_tokens = 0, seqs = 0;
-  std::string reason;      // why it is no answer; empty: it is one
-  bool simulated = false;  // the figures below are there
-  double per_chip = 0;     // output tokens per second and chip
-  double per_user = 0;     // 1 / mean TPOT, tokens per second
+  bool experts_on_tensor = false;  // --enable-expert-parallel
+  std::string reason;              // why it is no answer; empty: it is one
+  bool simulated = false;          // the figures below are there
+  double per_chip = 0;             // output tokens per second and chip
+  double per_user = 0;             // 1 / mean TPOT, tokens per second
   double ttft_ms = 0, tpot_ms = 0, requests_per_s = 0;
   bool front = false;  // no other one has more of both per_chip and per_user
 };

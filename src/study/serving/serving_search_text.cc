@@ -23,6 +23,7 @@ std::string mesh_of(const ServingPoint& point) {
   std::string text = fmt::format("tp{}", point.tensor);
   if (point.data > 1) text += fmt::format(" dp{}", point.data);
   if (point.expert > 1) text += fmt::format(" ep{}", point.expert);
+  if (point.experts_on_tensor) text += " (whole experts)";
   return text;
 }
 
@@ -90,6 +91,7 @@ std::string to_json(const ServingSearchSpace& space, const std::vector<ServingPo
     Json row = {{"device", one.device},
                 {"chips", one.chips},
                 {"mesh", {{"tensor", one.tensor}, {"data", one.data}, {"expert", one.expert}}},
+                {"enable_expert_parallel", one.experts_on_tensor},
                 {"weight_dtype", one.weights},
                 {"kv_cache_dtype", one.cache},
                 {"concurrency", one.concurrency},
@@ -110,12 +112,13 @@ std::string to_json(const ServingSearchSpace& space, const std::vector<ServingPo
 std::string to_csv(const ServingSearchSpace& space, const std::vector<ServingPoint>& points,
                    const ServingSearchText& options) {
   std::string text =
-      "device,chips,tp,dp,ep,weight_dtype,kv_cache_dtype,concurrency,max_num_batched_tokens,output_tok_s_"
-      "chip,"
-      "tok_s_user,ttft_ms_median,tpot_ms_mean,front,reason,command\n";
+      "device,chips,tp,dp,ep,enable_expert_parallel,weight_dtype,kv_cache_dtype,concurrency,max_num_batched_"
+      "tokens,output_tok_s_"
+      "chip,tok_s_user,ttft_ms_median,tpot_ms_mean,front,reason,command\n";
   for (const ServingPoint& one : points) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},", csv_field(one.device), one.chips, one.tensor, one.data,
-                        one.expert, one.weights, one.cache, one.concurrency, one.batched_tokens);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},", csv_field(one.device), one.chips, one.tensor,
+                        one.data, one.expert, one.experts_on_tensor ? 1 : 0, one.weights, one.cache,
+                        one.concurrency, one.batched_tokens);
     text += one.simulated ? fmt::format("{},{},{},{},", one.per_chip, one.per_user, one.ttft_ms, one.tpot_ms)
                           : ",,,,";
     text += fmt::format("{},{},{}\n", one.front ? 1 : 0, csv_field(one.reason),

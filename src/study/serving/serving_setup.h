@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/saturating.h"
 #include "layout/element_type.h"
+#include "serving/speculation.h"
 #include "workloads/model_config.h"
 #include "workloads/step_options.h"
 
@@ -32,7 +34,12 @@ struct ServingSetup {
   double memory_utilization = 0.9;    // of the memory that a program can use: weights and cache
   bool mixed_steps = true;            // chunks of prompts ride along with decodes; false: steps of their own
   double host_seconds = 0;            // between two steps on the device: host.serving_step of the device
+  Speculation speculation{};
 
+  /// Tokens of a request that decodes, in one step: the next one and the drafted ones.
+  int64_t decode_tokens() const { return 1 + speculation.tokens; }
+  /// Requests that a step can decode.
+  int64_t most_decodes() const { return std::min(max_seqs, max_batched_tokens / decode_tokens()); }
   int64_t devices() const { return saturating_multiply(saturating_multiply(tensor, data), expert); }
   /// Groups of devices that requests are dealt out to.
   int64_t replicas() const { return data * expert; }
@@ -44,6 +51,16 @@ struct ServingSetup {
     return made;
   }
 };
+
+/// The setup of the model that drafts: on the same devices, with bf16 weights and the same type of cache.
+inline std::optional<ServingSetup> draft_setup(const ServingSetup& setup) {
+  if (!setup.speculation.draft) return std::nullopt;
+  ServingSetup draft = setup;
+  draft.model = *setup.speculation.draft;
+  draft.weight_type = ElementType::kInvalid, draft.quantization = Quantization::kNone;
+  draft.speculation = {};
+  return draft;
+}
 
 /// Tokens that a step of `tokens` computes: the next of 16, 32, 64, … (vllm-project/tpu-inference,
 /// runner/utils.py); at most max_batched_tokens or max_seqs, whichever is more.

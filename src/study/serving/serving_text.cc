@@ -31,10 +31,16 @@ double price_per_million(const ServingReport& report) {
   return report.price * hours / static_cast<double>(report.run.output_tokens) * 1e6;
 }
 
+double joules(const EngineWork& work, const ServingSetup& setup, int64_t instances) {
+  return work.cost.picojoules * 1e-12 * static_cast<double>(setup.devices() * instances);
+}
+
 double joules_per_token(const ServingReport& report) {
   if (report.run.output_tokens == 0) return 0;
-  return report.run.work.picojoules * 1e-12 * static_cast<double>(report.setup.devices()) /
-         static_cast<double>(report.run.output_tokens);
+  double all = joules(report.run, report.setup, report.instances);
+  if (const PrefillReport* prefill = report.prefill)
+    all += joules(prefill->work, prefill->setup, prefill->instances);
+  return all / static_cast<double>(report.run.output_tokens);
 }
 
 std::string largest(const ServerStepCost& work) {
@@ -42,10 +48,10 @@ std::string largest(const ServerStepCost& work) {
   return category(static_cast<size_t>(most - work.by_category.begin()));
 }
 
-int64_t requests_that_fit(const ServingReport& report) {
-  const ServingMemory& memory = report.memory;
-  const int64_t pages = (report.setup.max_model_len + memory.page - 1) / memory.page;
-  return memory.pages / pages * report.setup.replicas();
+/// Of one instance.
+int64_t requests_that_fit(const ServingSetup& setup, const ServingMemory& memory) {
+  const int64_t pages = (setup.max_model_len + memory.page - 1) / memory.page;
+  return memory.pages / pages * setup.replicas();
 }
 
 std::string latency_text(const ServingRun& run) {
@@ -62,33 +68,79 @@ Json latency_json(const Latency& one) {
   return {{"mean", one.mean}, {"median", one.median}, {"p99", one.p99}};
 }
 
-std::string memory_text(const ServingReport& report) {
-  const ServingMemory& memory = report.memory;
+std::string memory_text(const ServingSetup& setup, const ServingMemory& memory) {
   Table table({{"a device", Align::kLeft}, {"size"}});
   table.add({"weights as stored", gibibytes(memory.weights)});
+  if (memory.draft_weights > 0) table.add({"draft model's weights", gibibytes(memory.draft_weights)});
   table.add({"cache", gibibytes(memory.cache())});
   table.add({"left for programs", gibibytes(memory.headroom())});
   table.add({"usable", gibibytes(memory.capacity)});
   return table.text("  ") +
          fmt::format("  {} B of cache a token, pages of {} tokens, {} tokens in all; {} requests of {} fit\n",
-                     memory.bytes_per_token, memory.page, memory.tokens() * report.setup.replicas(),
-                     requests_that_fit(report), report.setup.max_model_len);
+                     memory.bytes_per_token, memory.page, memory.tokens() * setup.replicas(),
+                     requests_that_fit(setup, memory), setup.max_model_len);
 }
 
-std::string steps_text(const ServingReport& report) {
+/// Accepted tokens of a step and the one that the verification computes.
+double acceptance_length(const ServingRun& run) {
+  if (run.verifications == 0) return 0;
+  return 1 + static_cast<double>(run.accepted_drafts) / static_cast<double>(run.verifications);
+}
+
+std::string speculation_text(const ServingReport& report) {
   const ServingRun& run = report.run;
+  const Speculation& speculation = report.setup.speculation;
+  std::string text = fmt::format(
+      "  acceptance length {:.2f} (expected {:.2f}): {} drafts of {} tokens, {} tokens accepted\n",
+      acceptance_length(run), speculation.acceptance_length(), run.verifications, speculation.tokens,
+      run.accepted_drafts);
+  if (speculation.draft)
+    text += fmt::format("  {} takes {:.1f} % of the device's time\n", speculation.draft->name,
+                        100 * run.cost.draft_seconds / std::max(run.cost.seconds, 1e-30));
+  return text;
+}
+
+Json speculation_json(const ServingReport& report) {
+  const ServingRun& run = report.run;
+  const Speculation& speculation = report.setup.speculation;
+  Json json = {{"num_speculative_tokens", speculation.tokens}, {"acceptance_rate", speculation.acceptance}};
+  json["draft_model"] = speculation.draft ? Json(speculation.draft->name) : Json(nullptr);
+  json["expected_acceptance_length"] = speculation.acceptance_length();
+  json["acceptance_length"] = acceptance_length(run);
+  json["drafts"] = run.verifications;
+  json["draft_tokens"] = run.verifications * speculation.tokens;
+  json["accepted_tokens"] = run.accepted_drafts;
+  json["draft_model_s"] = run.cost.draft_seconds;
+  return json;
+}
+
+/// Of an instance over so many seconds.
+std::string steps_text(const EngineWork& work, double seconds) {
+  const double all = std::max(seconds, 1e-30);
   std::string text = fmt::format(
       "  {} steps, {} with prompts; {:.1f} % of the time in steps with prompts, {:.1f} % in steps that only "
       "decode, {:.1f} % between steps\n  at most {} requests in a step, {} thrown out for room\n",
-      run.steps, run.mixed_steps, 100 * run.mixed_seconds / run.seconds,
-      100 * run.decode_seconds / run.seconds, 100 * run.host_seconds / run.seconds, run.most_running,
-      run.preemptions);
+      work.steps, work.mixed_steps, 100 * work.mixed_seconds / all, 100 * work.decode_seconds / all,
+      100 * work.host_seconds / all, work.most_running, work.preemptions);
   text += "  of the device's time: ";
-  for (size_t i = 0; i < run.work.by_category.size(); ++i) {
-    const double share = run.work.seconds > 0 ? run.work.by_category[i] / run.work.seconds : 0;
+  for (size_t i = 0; i < work.cost.by_category.size(); ++i) {
+    const double share = work.cost.seconds > 0 ? work.cost.by_category[i] / work.cost.seconds : 0;
     if (share >= 0.0005) text += fmt::format("{} {}, ", category(i), percent_text(share));
   }
-  return text + fmt::format("most of it {}\n", largest(run.work));
+  return text + fmt::format("most of it {}\n", largest(work.cost));
+}
+
+std::string prefill_text(const PrefillReport& prefill, double seconds) {
+  const Latency& transfer = prefill.transfer;
+  return fmt::format(
+      "Prefill instances: {} on {} ({} chips each, tp {})\n{}{}  caches: {:.0f} B a token, {:.1f} us each at "
+      "the "
+      "slower side; mean {:.2f}, median {:.2f}, P99 {:.2f} ms from the end of a prompt to its cache's "
+      "arrival\n",
+      prefill.instances, prefill.device, chips_of(prefill.setup, prefill.devices_per_chip),
+      prefill.setup.tensor, memory_text(prefill.setup, prefill.memory), steps_text(prefill.work, seconds),
+      prefill.link.bytes_per_token, prefill.link.seconds_per_token * 1e6, transfer.mean, transfer.median,
+      transfer.p99);
 }
 
 std::string curve_text(const std::vector<ServingPoint>& curve) {
@@ -103,6 +155,47 @@ std::string curve_text(const std::vector<ServingPoint>& curve) {
                fmt::format("{:.2f}", one.tpot_ms), one.front ? "*" : ""});
   }
   return table.text("  ") + "  * no other load has more of both tok/s/chip and tok/s/user\n";
+}
+
+Json memory_json(const ServingSetup& setup, const ServingMemory& memory) {
+  Json json = {{"usable_bytes", memory.capacity},
+               {"weights_bytes", memory.weights},
+               {"cache_bytes", memory.cache()},
+               {"headroom_bytes", memory.headroom()},
+               {"bytes_per_token", memory.bytes_per_token},
+               {"page_tokens", memory.page},
+               {"cache_tokens", memory.tokens() * setup.replicas()},
+               {"requests_that_fit", requests_that_fit(setup, memory)}};
+  if (memory.draft_weights > 0) json["draft_weights_bytes"] = memory.draft_weights;
+  return json;
+}
+
+Json steps_json(const EngineWork& work) {
+  return {{"count", work.steps},
+          {"with_prompts", work.mixed_steps},
+          {"preemptions", work.preemptions},
+          {"most_running", work.most_running},
+          {"mixed_s", work.mixed_seconds},
+          {"decode_s", work.decode_seconds},
+          {"host_s", work.host_seconds}};
+}
+
+Json category_json(const ServerStepCost& cost) {
+  Json json = Json::object();
+  for (size_t i = 0; i < cost.by_category.size(); ++i) json[category(i)] = cost.by_category[i];
+  return json;
+}
+
+Json prefill_json(const PrefillReport& prefill) {
+  Json json = {{"device", prefill.device}, {"instances", prefill.instances}};
+  json["mesh"] = {{"tensor", prefill.setup.tensor}};
+  json["memory"] = memory_json(prefill.setup, prefill.memory), json["steps"] = steps_json(prefill.work);
+  json["device_seconds"] = category_json(prefill.work.cost), json["bound_by"] = largest(prefill.work.cost);
+  json["transfer"] = {{"bytes_per_token", prefill.link.bytes_per_token},
+                      {"seconds_per_token", prefill.link.seconds_per_token},
+                      {"latency_s", prefill.link.latency},
+                      {"ms", latency_json(prefill.transfer)}};
+  return json;
 }
 
 Json curve_json(const std::vector<ServingPoint>& curve) {
@@ -120,6 +213,20 @@ Json curve_json(const std::vector<ServingPoint>& curve) {
   return rows;
 }
 
+void add_speculation(const Speculation& speculation, std::vector<std::string>& lines) {
+  if (speculation.tokens == 0) return;
+  lines.push_back(fmt::format(
+      "speculation: each drafted token is accepted with probability {}, if the one before it is; the "
+      "{} tokens of a request in a step read its cache once, their products take as long as in prompts",
+      speculation.acceptance, speculation.tokens + 1));
+  lines.push_back("ITL: a gap for each step of a request, whatever the number of its tokens");
+  lines.push_back(
+      speculation.draft
+          ? "the draft model runs once for each drafted token on the same devices, with bf16 weights, a "
+            "cache of its own and no further time of the host; it takes prompts along"
+          : "drafts are n-grams of the request: no time");
+}
+
 }  // namespace
 
 std::vector<std::string> serving_assumptions(const ServingReport& report) {
@@ -130,11 +237,22 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
                   report.simulated, 100 * report.interpolation_error));
   lines.push_back(fmt::format("{:.2g} ms of the host between two steps (host.serving_step)",
                               report.setup.host_seconds * 1e3));
-  lines.push_back(
-      fmt::format("decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read); "
-                  "tokens of windowed layers are kept and read like others",
-                  100 * report.cache_read));
+  lines.push_back(fmt::format(
+      "decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read), and "
+      "takes {:.1f} us a request at least, the rounds of its kernel in all layers; tokens of windowed "
+      "layers are kept and read like others",
+      100 * report.cache_read, report.attention_of_request * 1e6));
   lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
+  add_speculation(report.setup.speculation, lines);
+  if (report.prefill)
+    lines.insert(
+        lines.end(),
+        {"caches go through the chips' share of the networks of their hosts (host.dcn, host.chips), one "
+         "after the other; each takes host.dcn.latency more",
+         "the first token is that of the decode instance's first step: TTFT includes prefill, the wait for "
+         "pages, the transfer and that step",
+         "a request goes to the prefill instance with the fewest tokens, then to the decode instance with "
+         "the fewest requests"});
   if (report.setup.model.attention.latent)
     lines.push_back(
         "latent attention: the longer of reading latents and of the absorbed products over them, as "
@@ -176,12 +294,19 @@ std::string to_text(const ServingReport& report) {
   if (report.ttft_ms > 0 || report.itl_ms > 0)
     print("Goodput (req/s)                 {:.2f} ({:.1f} % of requests inside the limits)\n",
           rate(run.requests, run) * run.good_share, 100 * run.good_share);
-  if (run.work.picojoules > 0)
+  if (run.cost.picojoules > 0)
     print("Energy per output token         {:.3f} J on the chips, of what the device file has figures for\n",
           joules_per_token(report));
   if (report.price > 0) print("Price per 10^6 output tokens    {:.4f}\n", price_per_million(report));
-  print("\nLatency\n{}\nMemory\n{}\nSteps\n{}\nAssumptions\n", latency_text(run), memory_text(report),
-        steps_text(report));
+  print("\nLatency\n{}\n", latency_text(run));
+  if (setup.speculation.tokens > 0) print("Speculative decoding\n{}\n", speculation_text(report));
+  if (report.prefill) {
+    print("{}\n", prefill_text(*report.prefill, run.seconds));
+    print("Decode instances: {} on {} ({} chips each)\n\n", report.instances, report.device,
+          chips_of(setup, report.devices_per_chip));
+  }
+  print("Memory\n{}\nSteps\n{}\nAssumptions\n", memory_text(setup, report.memory),
+        steps_text(run, run.seconds));
   for (const std::string& line : serving_assumptions(report)) print("  {}\n", line);
   if (!report.curve.empty()) print("\nLoads\n{}", curve_text(report.curve));
   return text;
@@ -190,9 +315,6 @@ std::string to_text(const ServingReport& report) {
 std::string to_json(const ServingReport& report) {
   const ServingRun& run = report.run;
   const ServingSetup& setup = report.setup;
-  const ServingMemory& memory = report.memory;
-  Json work = Json::object();
-  for (size_t i = 0; i < run.work.by_category.size(); ++i) work[category(i)] = run.work.by_category[i];
   Json json = {{"schema_version", 1}, {"model", setup.model.name}, {"device", report.device}};
   json["chips"] = report.chips();
   json["mesh"] = {{"tensor", setup.tensor}, {"data", setup.data}, {"expert", setup.expert}};
@@ -205,24 +327,13 @@ std::string to_json(const ServingReport& report) {
   json["latency_ms"] = {
       {"ttft", latency_json(run.ttft)}, {"tpot", latency_json(run.tpot)}, {"itl", latency_json(run.itl)}};
   if (report.ttft_ms > 0 || report.itl_ms > 0) json["inside_limits"] = run.good_share;
-  json["memory"] = {{"usable_bytes", memory.capacity},
-                    {"weights_bytes", memory.weights},
-                    {"cache_bytes", memory.cache()},
-                    {"headroom_bytes", memory.headroom()},
-                    {"bytes_per_token", memory.bytes_per_token},
-                    {"page_tokens", memory.page},
-                    {"cache_tokens", memory.tokens() * setup.replicas()},
-                    {"requests_that_fit", requests_that_fit(report)}};
-  json["steps"] = {{"count", run.steps},
-                   {"with_prompts", run.mixed_steps},
-                   {"preemptions", run.preemptions},
-                   {"most_running", run.most_running},
-                   {"mixed_s", run.mixed_seconds},
-                   {"decode_s", run.decode_seconds},
-                   {"host_s", run.host_seconds}};
-  json["device_seconds"] = work, json["bound_by"] = largest(run.work);
-  if (run.work.picojoules > 0) json["joules_per_output_token"] = joules_per_token(report);
+  if (setup.speculation.tokens > 0) json["speculation"] = speculation_json(report);
+  json["memory"] = memory_json(setup, report.memory);
+  json["steps"] = steps_json(run);
+  json["device_seconds"] = category_json(run.cost), json["bound_by"] = largest(run.cost);
+  if (run.cost.picojoules > 0) json["joules_per_output_token"] = joules_per_token(report);
   if (report.price > 0) json["price_per_million_output_tokens"] = price_per_million(report);
+  if (report.prefill) json["instances"] = report.instances, json["prefill"] = prefill_json(*report.prefill);
   json["interpolation_error"] = report.interpolation_error;
   json["assumptions"] = Json(serving_assumptions(report));
   if (!report.curve.empty()) json["curve"] = curve_json(report.curve);

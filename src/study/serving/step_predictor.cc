@@ -43,10 +43,13 @@ void check_load(EntryFields& fields, const ServingSetup& setup, const ServerStep
   if (load.decodes > setup.max_seqs)
     fields.wrong("decodes",
                  fmt::format("{} requests are more than --max-num-seqs={}", load.decodes, setup.max_seqs));
-  if (load.prefill > 0 && load.prefill > setup.max_batched_tokens - load.decodes)
-    fields.wrong("prefill",
-                 fmt::format("{} tokens are more than --max-num-batched-tokens={}",
-                             saturating_add(load.decodes, load.prefill), setup.max_batched_tokens));
+  else if (setup.speculation.tokens > 0 && load.decodes > setup.most_decodes())
+    fields.wrong("decodes", fmt::format("{} requests of {} tokens are more than --max-num-batched-tokens={}",
+                                        load.decodes, setup.decode_tokens(), setup.max_batched_tokens));
+  const int64_t decoded = saturating_multiply(load.decodes, setup.decode_tokens());
+  if (load.prefill > 0 && load.prefill > setup.max_batched_tokens - decoded)
+    fields.wrong("prefill", fmt::format("{} tokens are more than --max-num-batched-tokens={}",
+                                        saturating_add(decoded, load.prefill), setup.max_batched_tokens));
   if (load.context < load.decodes || load.context / std::max<int64_t>(load.decodes, 1) > setup.max_model_len)
     fields.wrong("context",
                  fmt::format("{} tokens in the caches of {} requests: from 1 to --max-model-len={} each",
@@ -102,7 +105,11 @@ std::string predict_step_line(std::string_view line, const ServingSetup& setup, 
   if (!cost) return error_line(std::move(answer), cost.error());
   answer["seconds"] = cost->seconds + setup.host_seconds;
   answer["device_seconds"] = cost->seconds, answer["host_seconds"] = setup.host_seconds;
-  answer["tokens"] = token_bucket(setup, load.decodes + load.prefill);
+  answer["tokens"] = token_bucket(setup, load.decodes * setup.decode_tokens() + load.prefill);
+  if (setup.speculation.tokens > 0) {
+    answer["draft_seconds"] = cost->draft_seconds;
+    answer["tokens_per_decode"] = setup.speculation.acceptance_length();
+  }
   return answer.dump();
 }
 

@@ -1,8 +1,12 @@
 #include "serving/step_times.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "base/rounding.h"
 #include "estimate/energy_use.h"
+#include "model/pallas/paged_attention.h"
 #include "ops/op_table.h"
 #include "serving/serving_memory.h"
 #include "workloads/parameters.h"
@@ -10,6 +14,8 @@
 
 namespace hlosim {
 namespace {
+
+constexpr auto kKernelCategory = static_cast<size_t>(CostCategory::kCustomCall);
 
 double seconds(Picoseconds time) { return static_cast<double>(time.count()) * 1e-12; }
 
@@ -34,8 +40,16 @@ ServerStepCost scaled(const ServerStepCost& cost, double factor) {
 
 }  // namespace
 
+struct StepTimes::DraftTimes {
+  DraftTimes(ServingSetup made, const Device& device, const EstimateOptions& options)
+      : setup(std::move(made)), times(setup, device, options) {}
+  ServingSetup setup;
+  StepTimes times;
+};
+
 ServerStepCost& ServerStepCost::add(const ServerStepCost& other, double factor) {
   seconds += factor * other.seconds, picojoules += factor * other.picojoules;
+  draft_seconds += factor * other.draft_seconds;
   for (size_t i = 0; i < by_category.size(); ++i) by_category[i] += factor * other.by_category[i];
   return *this;
 }
@@ -45,7 +59,13 @@ StepTimes::StepTimes(const ServingSetup& setup, const Device& device, const Esti
   for (const LayerGroup& group : layer_groups(setup.model))
     if (group.repeats * group.period > repeats_ * period_ || repeats_ == 1)
       period_ = group.period, repeats_ = group.repeats;
+  if (std::optional<ServingSetup> draft = draft_setup(setup))
+    draft_ = std::make_unique<DraftTimes>(std::move(*draft), device, options);
 }
+
+StepTimes::~StepTimes() = default;
+
+size_t StepTimes::simulated() const { return simulated_ + (draft_ ? draft_->times.simulated() : 0); }
 
 Result<ServerStepCost> StepTimes::simulate_layers(StepKind kind, int64_t batch, int64_t sequence,
                                                   int64_t layers) {
@@ -84,19 +104,50 @@ Result<ServerStepCost> StepTimes::simulate(StepKind kind, int64_t batch, int64_t
 }
 
 // The plain products of the simulated step give way to the kernel of servers, which reads caches page by
-// page. Latents of all heads together are few bytes for many products, which may take longer.
-void StepTimes::attend_by_pages(Decode& decode) const {
+// page, once for all tokens that a request has in the step. Latents of all heads together are few bytes for
+// many products, which may take longer; so may the products of several tokens, which take what those of
+// prompts do.
+Result<void> StepTimes::attend_by_pages(Decode& decode) {
   const MemorySpace* hbm = device_.config.memory_space("hbm");
-  if (hbm == nullptr || !hbm->bandwidth) return;
+  if (hbm == nullptr || !hbm->bandwidth) return {};
   const auto replicas = static_cast<double>(setup_.replicas());
   const double rate = hbm->bandwidth->at(device_.config.clock).count() * device_.config.kernel.cache_read;
   const double token = static_cast<double>(cache_bytes_per_token(setup_)) / (rate * replicas);
-  constexpr auto kCategory = static_cast<size_t>(CostCategory::kCustomCall);
-  const double energy = decode.per_token.picojoules;
-  const double products = setup_.model.attention.latent ? decode.per_token.seconds : 0;
+  const auto queries = static_cast<double>(setup_.decode_tokens());
+  double products = 0, energy = decode.per_token.picojoules;
+  if (setup_.model.attention.latent) {
+    products = queries * decode.per_token.seconds, energy *= queries;
+  } else if (queries > 1) {
+    const Result<const ServerStepCost*> each = attention();
+    if (!each) return tl::unexpected(each.error());
+    products = queries * (*each)->seconds, energy += (queries - 1) * (*each)->picojoules;
+  }
   decode.per_token = ServerStepCost();
-  decode.per_token.seconds = decode.per_token.by_category[kCategory] = std::max(token, products);
+  decode.per_token.seconds = decode.per_token.by_category[kKernelCategory] = std::max(token, products);
   decode.per_token.picojoules = energy;
+  return {};
+}
+
+Result<double> StepTimes::attention_of_request() {
+  if (attention_of_request_) return *attention_of_request_;
+  double sum = 0;
+  const ModelConfig model = served_model(setup_.model, setup_.mesh());
+  const auto share = [&](int64_t heads) { return std::max<int64_t>(1, heads / setup_.tensor); };
+  for (int64_t layer = 0; layer < model.layers && !model.attention.latent; ++layer) {
+    const HeadSizes heads = head_sizes(model, layer);
+    PagedProblem problem{.kv_heads = share(heads.kv_heads), .head_size = heads.head_dim};
+    problem.heads = round_up(share(heads.q_heads), problem.kv_heads);
+    problem.kv = setup_.cache_type, problem.page_size = page_tokens(setup_);
+    problem.most_keys = problem.page_size;  // the least that a round fetches and computes, in any blocks
+    constexpr int64_t kRequests = 64;       // what begins and ends the kernel is little beside their rounds
+    problem.sequences = {{.count = kRequests, .queries = 1, .keys = problem.page_size}};
+    const Result<KernelCost> cost =
+        paged_attention_cost(device_.config, problem, default_paged_blocks(device_.config, problem));
+    if (!cost) return tl::unexpected(cost.error());
+    sum += seconds(cost->kernel) / static_cast<double>(kRequests);
+  }
+  attention_of_request_ = sum / static_cast<double>(setup_.replicas());
+  return *attention_of_request_;
 }
 
 Result<const StepTimes::Decode*> StepTimes::decode(int64_t bucket) {
@@ -111,7 +162,7 @@ Result<const StepTimes::Decode*> StepTimes::decode(int64_t bucket) {
   made.per_token = scaled(*long_one, 1 / tokens).add(*short_one, -1 / tokens);
   made.base = *short_one;
   made.base.add(made.per_token, -static_cast<double>(bucket * near_));
-  attend_by_pages(made);
+  if (const Result<void> done = attend_by_pages(made); !done) return tl::unexpected(done.error());
   return &decodes_.emplace(bucket, made).first->second;
 }
 
@@ -144,15 +195,41 @@ Result<const ServerStepCost*> StepTimes::prefill(int64_t bucket) {
 }
 
 Result<ServerStepCost> StepTimes::cost(const ServerStepLoad& load) {
+  Result<ServerStepCost> cost = own_cost(load);
+  if (!cost || !draft_) return cost;
+  if (const Result<void> done = add_draft(load, *cost); !done) return tl::unexpected(done.error());
+  return cost;
+}
+
+// One pass for each drafted token; the first one takes prompts along, as the draft model has its own cache.
+Result<void> StepTimes::add_draft(ServerStepLoad load, ServerStepCost& cost) {
+  const int64_t passes = load.decodes > 0 ? setup_.speculation.tokens : 1;
+  for (int64_t i = 0; i < passes; ++i) {
+    const Result<ServerStepCost> pass = draft_->times.own_cost(load);
+    if (!pass) return failure("the draft model: " + pass.error().message, pass.error().hint);
+    cost += *pass;
+    cost.draft_seconds += pass->seconds;
+    load.prefill = 0, load.prefill_pairs = 0, load.context += load.decodes;
+  }
+  return {};
+}
+
+Result<ServerStepCost> StepTimes::own_cost(const ServerStepLoad& load) {
   ServerStepCost cost;
+  const int64_t decoded = load.decodes * setup_.decode_tokens();
   if (load.decodes > 0) {
-    const Result<const Decode*> decodes = decode(token_bucket(setup_, load.decodes));
+    const Result<const Decode*> decodes = decode(token_bucket(setup_, decoded));
     if (!decodes) return tl::unexpected(decodes.error());
     if (load.prefill == 0) cost = (*decodes)->base;
-    cost.add((*decodes)->per_token, static_cast<double>(load.context));
+    const Result<double> each = attention_of_request();
+    if (!each) return tl::unexpected(each.error());
+    ServerStepCost attention = scaled((*decodes)->per_token, static_cast<double>(load.context));
+    const double rounds = *each * static_cast<double>(load.decodes);
+    if (rounds > attention.seconds) attention.seconds = attention.by_category[kKernelCategory] = rounds;
+    cost += attention;
   }
   if (load.prefill == 0) return cost;
-  const Result<const ServerStepCost*> prompts = prefill(token_bucket(setup_, load.decodes + load.prefill));
+  const Result<const ServerStepCost*> prompts = prefill(token_bucket(setup_, decoded + load.prefill));
   if (!prompts) return tl::unexpected(prompts.error());
   const Result<const ServerStepCost*> each = attention();
   if (!each) return tl::unexpected(each.error());
@@ -160,7 +237,7 @@ Result<ServerStepCost> StepTimes::cost(const ServerStepLoad& load) {
 }
 
 Result<double> StepTimes::interpolation_error(int64_t requests) {
-  const int64_t bucket = token_bucket(setup_, requests), half = (near_ + far_) / 2;
+  const int64_t bucket = token_bucket(setup_, requests * setup_.decode_tokens()), half = (near_ + far_) / 2;
   const Result<const Decode*> found = decode(bucket);
   if (!found) return tl::unexpected(found.error());
   const Result<ServerStepCost> simulated = simulate(StepKind::kDecode, bucket, half);

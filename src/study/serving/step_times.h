@@ -4,14 +4,18 @@
 //   const Result<ServerStepCost> cost = times.cost({.decodes = 64, .context = 64 * 1500, .prefill = 448, …});
 //
 // Decode modules are simulated for every bucket of tokens with two short caches, and attention is taken off:
-// the kernel of servers reads whole caches at a part of the memory's bandwidth. interpolation_error() is how
+// the kernel of servers reads whole caches at a part of the memory's bandwidth, or takes what its rounds for
+// single requests take, where that is longer. interpolation_error() is how
 // far the time half way is from the line. Prefill modules give the time of a step with prompts, and the
 // growth of attention with the length of a prompt. Models of many layers are simulated with one and with two
-// turns of the pattern that repeats: all further turns take what the second one does.
+// turns of the pattern that repeats: all further turns take what the second one does. Speculation: a request
+// has several tokens in a step, which read its cache once; a draft model runs once for each drafted token.
 #pragma once
 
 #include <array>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +30,8 @@ namespace hlosim {
 /// Of one device.
 struct ServerStepCost {
   double seconds = 0;
-  double picojoules = 0;  // of all that the device file has figures for
+  double draft_seconds = 0;  // of these, for a draft model
+  double picojoules = 0;     // of all that the device file has figures for
   /// Seconds. Collectives include the stalls for them; the last entry is all other waiting.
   std::array<double, kCostCategoryCount + 1> by_category{};
 
@@ -37,7 +42,7 @@ struct ServerStepCost {
 
 /// What a step does.
 struct ServerStepLoad {
-  int64_t decodes = 0;       // requests that get one token each
+  int64_t decodes = 0;       // requests that decode: decode_tokens() of the setup each
   int64_t context = 0;       // tokens in the caches of all of these
   int64_t prefill = 0;       // tokens of prompts
   double prefill_pairs = 0;  // of those tokens and the ones before them, (end² - begin²) / 2 a chunk
@@ -47,22 +52,32 @@ class StepTimes {
  public:
   /// Requires: `device` and `options` outlive it.
   StepTimes(const ServingSetup& setup, const Device& device, const EstimateOptions& options);
+  ~StepTimes();
+  StepTimes(const StepTimes&) = delete;
+  StepTimes& operator=(const StepTimes&) = delete;
 
+  /// With the passes of the draft model, if there is one.
   /// Errors: the model's step can't be written for the mesh, or simulated.
   Result<ServerStepCost> cost(const ServerStepLoad& load);
+  /// Seconds that attention takes for a request that decodes, in all layers, however short its cache is: a
+  /// round of the kernel's loop by its arguments (model/pallas/paged_attention.h). 0 for latent attention.
+  Result<double> attention_of_request();
   /// Of a step that decodes alone, at a mean length halfway between the simulated ones: linear over
   /// simulated time, less 1.
   Result<double> interpolation_error(int64_t requests);
-  size_t simulated() const { return simulated_; }
+  size_t simulated() const;  // modules
 
  private:
+  struct DraftTimes;
   struct Decode {
     ServerStepCost base, per_token;  // without attention; of a token of a cache
     ServerStepCost near, far;        // as simulated
   };
   Result<ServerStepCost> simulate(StepKind kind, int64_t batch, int64_t sequence);
   Result<ServerStepCost> simulate_layers(StepKind kind, int64_t batch, int64_t sequence, int64_t layers);
-  void attend_by_pages(Decode& decode) const;
+  Result<void> attend_by_pages(Decode& decode);
+  Result<ServerStepCost> own_cost(const ServerStepLoad& load);
+  Result<void> add_draft(ServerStepLoad load, ServerStepCost& cost);
   Result<const Decode*> decode(int64_t bucket);
   Result<const ServerStepCost*> prefill(int64_t bucket);
   Result<const ServerStepCost*> attention();  // of a pair of tokens
@@ -76,6 +91,8 @@ class StepTimes {
   std::map<int64_t, Decode> decodes_;           // by bucket
   std::map<int64_t, ServerStepCost> prefills_;  // by bucket, without attention
   std::vector<ServerStepCost> attention_;       // none or one
+  std::optional<double> attention_of_request_;
+  std::unique_ptr<DraftTimes> draft_;  // none: no draft model
 };
 
 }  // namespace hlosim

@@ -15,6 +15,8 @@
 #include "base/hash.h"
 #include "cli/run.h"
 #include "cli/study/compare_commands.h"
+#include "cli/study/gate_advice.h"
+#include "cli/tune/budget.h"
 #include "console/command_line.h"
 #include "console/device_input.h"
 #include "console/input.h"
@@ -40,7 +42,7 @@ struct GateArguments {
   std::string config = "hlosim-gate.yaml";
   std::string baseline;
   bool update_baseline = false;
-  std::string on_new, on_gone, on_incomparable;
+  std::string on_new, on_gone, on_incomparable, advise;
   std::string junit, sarif, markdown, json, benchmark, bencher;
   bool github = false;
 };
@@ -66,6 +68,8 @@ class Gate {
     if (unused_costs_)
       for (const Diagnostic& warning : unused_costs_->warnings()) tell(warning, streams_);
     GateResult result = judge(*config_, runs_, baseline_);
+    if (adviser_ && !options_.update_baseline && !adviser_->add_to(result, runs_, streams_))
+      return kExitInput;
     result.errors = errors_;
     result.config = options_.config;
     if (options_.github) result.root = root_of_job();
@@ -104,7 +108,20 @@ class Gate {
     if (!options_.on_gone.empty()) config_->on_gone = *parse_gate_policy(options_.on_gone);
     if (!options_.on_incomparable.empty())
       config_->on_incomparable = *parse_gate_policy(options_.on_incomparable);
+    if (!read_advise()) return false;
     folder_ = options_.config == "-" ? fs::path() : fs::path(options_.config).parent_path();
+    return true;
+  }
+
+  /// The option counts before the configuration.
+  bool read_advise() {
+    const bool is_option = !options_.advise.empty();
+    const std::string& text = is_option ? options_.advise : config_->advise.text;
+    if (text.empty()) return true;
+    const Result<double> seconds = budget_seconds(text, is_option ? "--advise" : "advise");
+    if (!seconds && is_option) return fail(seconds.error());
+    if (!seconds) return fail(error_at(config_->advise.place, seconds.error().message, seconds.error().hint));
+    adviser_.emplace(*seconds);
     return true;
   }
 
@@ -308,11 +325,14 @@ class Gate {
     for (const Module& module : modules) {
       if (unused_costs_) unused_costs_->add(module);
       const int64_t number = numbers[std::string(module.name)]++;
-      for (size_t i = 0; i < settings_.size(); ++i) run_module(module, file, path, number, i);
+      const auto kept = adviser_ ? std::make_shared<const Module>(module.copy()) : nullptr;
+      for (size_t i = 0; i < settings_.size(); ++i)
+        if (run_module(module, file, path, number, i) && kept) adviser_->keep(kept, settings_[i]);
     }
   }
 
-  void run_module(const Module& module, const std::string& file, const std::string& path, int64_t number,
+  /// False: it can't be simulated, which is an error of the file.
+  bool run_module(const Module& module, const std::string& file, const std::string& path, int64_t number,
                   size_t device) {
     const SimulationSetting& setting = settings_[device];
     const Step step(fmt::format("simulated {} of {} on {}", module.name, path, config_->devices[device].text),
@@ -322,7 +342,8 @@ class Gate {
     if (!estimate) {
       fail(estimate.error());
       failed_.insert({key_text(file), valid_utf8(config_->devices[device].text)});
-      return error(path, config_->devices[device].text, estimate.error());
+      error(path, config_->devices[device].text, estimate.error());
+      return false;
     }
     GateRun run;
     run.file = file;
@@ -338,6 +359,7 @@ class Gate {
       for (InstructionMetrics& one : run.figures.instructions) one.line = 0;
     }
     runs_.push_back(std::move(run));
+    return true;
   }
 
   bool write_results(const GateResult& result) {
@@ -407,6 +429,7 @@ class Gate {
       failed_;                     // file and device as keys write them, all devices: ""
   std::set<std::string> printed_;  // paths of protos: nobody has seen the lines of their text
   std::optional<UnusedCustomCallCosts> unused_costs_;
+  std::optional<GateAdviser> adviser_;  // where advice is asked for
 };
 
 struct InitOptions {
@@ -446,6 +469,10 @@ std::function<int()> declare_gate(CommandLine& line, Streams streams) {
   line.add_option("--on-incomparable", options->on_incomparable,
                   "Baseline of another device, options or model version: pass, warn or fail")
       .one_of({"pass", "warn", "fail"});
+  line.add_option(
+      "--advise", options->advise,
+      "Try changes of modules that got slower for that long, as in 10s (0: no limit); the failure has the "
+      "largest saving");
   line.add_option("--junit", options->junit, "Write JUnit XML; - is standard output")
       .writes_file(streams.files);
   line.add_option("--sarif", options->sarif, "Write SARIF 2.1.0").writes_file(streams.files);

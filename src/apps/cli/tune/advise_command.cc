@@ -29,6 +29,7 @@ struct AdviseArguments {
   SimulationOptions simulation;
   StepChoice step;  // of a model file
   std::string budget = "30", apply, output, format = "text";
+  std::string dcn_mesh;  // of a model file, over the slices
   std::vector<std::string> only;
   size_t top = 20;
   bool list_kinds = false, no_proof = false;
@@ -70,7 +71,7 @@ class AdviseCommand {
     if (names_model(options_.simulation.files[0])) return of_model();
     const std::optional<SimulationSetting> setting = read_simulation(options_.simulation, streams_);
     if (!setting) return kExitInput;
-    if (options_.step != StepChoice())
+    if (options_.step != StepChoice() || !options_.dcn_mesh.empty())
       return fail(
           failure(fmt::format("{}: options of a step are for model files", options_.simulation.files[0]),
                   "a model file ends in .yaml (examples/models)")
@@ -103,7 +104,7 @@ class AdviseCommand {
                       .value());
     std::optional<ModelInput> input = read_model({.file = options_.simulation.files[0]}, streams_);
     if (!input) return kExitInput;
-    Result<StepOptions> step = step_of(*input, options_.step, {mesh.mesh, ""});
+    Result<StepOptions> step = step_of(*input, options_.step, {mesh.mesh, options_.dcn_mesh});
     if (!step) return fail(step.error());
     SimulationOptions simulation = options_.simulation;
     simulation.mesh = {};  // the step is written for its mesh
@@ -197,6 +198,8 @@ std::function<int()> declare_advise(CommandLine& line, Streams streams) {
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("--top", options->top, "Pieces of advice in the text; 0: all").show_default();
   declare_step(line, options->step);
+  line.add_option("--dcn-mesh", options->dcn_mesh,
+                  "Of a model file: axes over the slices, as data=2; --mesh has those of a slice");
   return [options, streams] {
     return options->list_kinds ? list_advice_kinds(streams) : AdviseCommand(*options, streams).run();
   };

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/tune/serving_options.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/model_input.h"
@@ -17,6 +18,7 @@
 #include "console/step_choice.h"
 #include "console/verbosity.h"
 #include "interconnect/slice.h"
+#include "serving/disaggregation.h"
 #include "serving/server_defaults.h"
 #include "serving/server_simulation.h"
 #include "serving/serving_text.h"
@@ -25,17 +27,6 @@
 
 namespace hlosim {
 namespace {
-
-struct ServingArguments {
-  SimulationOptions simulation;
-  std::string file, trace, output = "-", format = "text", weights = "bf16", products = "auto", cache = "bf16";
-  std::string scheduler = "vllm", page, sampling = "greedy";
-  int64_t tensor = 0, data = 1, expert = 1;
-  int64_t input = 1000, output_length = 1000, concurrency = 0, requests = 0, seed = 0;
-  int64_t batched_tokens = 0, seqs = 256, model_len = 0, block = 0;
-  double rate = 0, utilization = 0, least_share = 1, price = 0, ttft = 0, itl = 0;
-  bool predict = false, experts_on_tensor = false, curve = false;
-};
 
 class ServingCommand {
  public:
@@ -49,8 +40,15 @@ class ServingCommand {
     if (!setting) return kExitInput;
     const Result<std::vector<Request>> requests = read_requests();
     if (!requests) return fail(requests.error());
-    const Result<ServingSetup> setup = make_setup(input->model, *setting, *requests);
+    Result<ServingSetup> setup = make_setup(options_, input->model, *setting, *requests);
     if (!setup) return fail(setup.error());
+    if (!options_.draft.empty()) {
+      const std::optional<ModelInput> draft = read_model({.file = options_.draft}, streams_);
+      if (!draft) return kExitInput;
+      setup->speculation.draft = draft->model;
+    }
+    if (const Result<void> fault = check_speculation(*setup); !fault) return fail(fault.error());
+    if (options_.prefill_instances > 0) return simulate_apart(*setup, *setting, *requests);
     return options_.predict ? predict(*setup, *setting) : simulate(*setup, *setting, *requests);
   }
 
@@ -58,6 +56,10 @@ class ServingCommand {
   int fail(const Diagnostic& diagnostic) {
     tell(diagnostic, streams_);
     return kExitInput;
+  }
+
+  int fail(const std::string& side, const Diagnostic& diagnostic) {
+    return fail(failure(side + diagnostic.message, diagnostic.hint).value());
   }
 
   Result<void> check() const {
@@ -77,6 +79,35 @@ class ServingCommand {
     if (options_.least_share <= 0 || options_.least_share > 1)
       return failure(fmt::format("--random-range-ratio is {}, expected more than 0 and at most 1",
                                  options_.least_share));
+    if (options_.prefill_instances == 0 &&
+        (options_.decode_instances > 1 || options_.prefill_tensor > 0 || !options_.prefill_device.empty()))
+      return failure("--decode-instances, --prefill-device and --prefill-tp need --prefill-instances",
+                     "as in --prefill-instances=1");
+    if (options_.prefill_instances > 0 && (has_curve() || options_.predict))
+      return failure("--curve, --html and --predict are of one instance that computes prompts and decodes",
+                     "without --prefill-instances");
+    const bool drafts = options_.drafted > 0;
+    if (drafts != (options_.acceptance >= 0) || (!drafts && !options_.draft.empty()))
+      return failure(
+          "--num-speculative-tokens and --acceptance-rate go together, with or without "
+          "--speculative-model",
+          "as in --num-speculative-tokens=4 --acceptance-rate=0.7");
+    if (options_.acceptance > 1)
+      return failure(fmt::format("--acceptance-rate is {}, expected 0 to 1", options_.acceptance));
+    return {};
+  }
+
+  static Result<void> check_speculation(const ServingSetup& setup) {
+    const Speculation& speculation = setup.speculation;
+    if (setup.decode_tokens() > setup.max_batched_tokens)
+      return failure(
+          fmt::format("--num-speculative-tokens={}: {} tokens of one request are more than "
+                      "--max-num-batched-tokens={}",
+                      speculation.tokens, setup.decode_tokens(), setup.max_batched_tokens));
+    if (speculation.draft && speculation.draft->vocab != setup.model.vocab)
+      return failure(fmt::format("--speculative-model: {} has {} tokens in its vocabulary, {} has {}",
+                                 speculation.draft->name, speculation.draft->vocab, setup.model.name,
+                                 setup.model.vocab));
     return {};
   }
 
@@ -100,36 +131,40 @@ class ServingCommand {
     return make_requests(mix);
   }
 
-  Result<ServingSetup> make_setup(const ModelConfig& model, SimulationSetting& setting,
-                                  const std::vector<Request>& requests) const {
+  static Result<ServingSetup> make_setup(const ServingArguments& options, const ModelConfig& model,
+                                         const SimulationSetting& setting,
+                                         const std::vector<Request>& requests) {
     ServingSetup setup;
     setup.model = model;
-    setup.data = options_.data, setup.expert = options_.expert;
-    setup.experts_on_tensor = options_.experts_on_tensor;
+    setup.data = options.data, setup.expert = options.expert;
+    setup.experts_on_tensor = options.experts_on_tensor;
     const SliceRequest& asked = setting.estimate.simulate.slice;
     const int64_t others = setup.data * setup.expert;
-    setup.tensor = std::max<int64_t>(1, options_.tensor);
+    setup.tensor = std::max<int64_t>(1, options.tensor);
     if (asked.topology || asked.devices) {
       AssumptionList assumptions;
       const Result<Slice> slice = choose_slice(setting.device.config, asked, 1, assumptions);
       if (!slice) return tl::unexpected(slice.error());
-      if (options_.tensor == 0) setup.tensor = std::max<int64_t>(1, slice->devices() / others);
+      if (options.tensor == 0) setup.tensor = std::max<int64_t>(1, slice->devices() / others);
       if (setup.devices() != slice->devices())
         return failure(fmt::format("--tp={} --dp={} --ep={} are {} devices, but there are {}", setup.tensor,
                                    setup.data, setup.expert, setup.devices(), slice->devices()));
     }
-    store_types(stored_weight_type(options_.weights),
-                options_.cache == "fp8" ? ElementType::kF8E4M3FN : ElementType::kBF16, options_.products,
+    store_types(stored_weight_type(options.weights),
+                options.cache == "fp8" ? ElementType::kF8E4M3FN : ElementType::kBF16, options.products,
                 setting.device.config, setup);
-    setup.sampling = options_.sampling == "random" ? Sampling::kRandom : Sampling::kGreedy;
-    apply_server_defaults(setup, scheduler_kind(options_.scheduler), setting.device.config.generation);
-    if (options_.batched_tokens > 0) setup.max_batched_tokens = options_.batched_tokens;
-    if (options_.utilization > 0) setup.memory_utilization = options_.utilization;
-    setup.max_seqs = options_.seqs, setup.block_size = options_.block;
+    setup.sampling = options.sampling == "random" ? Sampling::kRandom : Sampling::kGreedy;
+    apply_server_defaults(setup, scheduler_kind(options.scheduler), setting.device.config.generation);
+    if (options.batched_tokens > 0) setup.max_batched_tokens = options.batched_tokens;
+    if (options.utilization > 0) setup.memory_utilization = options.utilization;
+    setup.max_seqs = options.seqs, setup.block_size = options.block;
+    setup.speculation.tokens = options.drafted;
+    setup.speculation.acceptance = std::max(options.acceptance, 0.0);
+    setup.speculation.seed = static_cast<uint64_t>(options.seed);
     setup.host_seconds = host_step_seconds(setting.device.config);
     int64_t longest = 0;
     for (const Request& one : requests) longest = std::max(longest, one.input + one.output);
-    setup.max_model_len = options_.model_len > 0 ? options_.model_len : longest;
+    setup.max_model_len = options.model_len > 0 ? options.model_len : longest;
     return setup;
   }
 
@@ -144,22 +179,100 @@ class ServingCommand {
     const Result<SimulatedServer> made =
         simulate_server(setup, setting.device.config, times, requests, options_.concurrency, limits);
     if (!made) return fail(made.error());
-    const DeviceConfig& device = setting.device.config;
-    ServingReport report{.setup = setup,
-                         .memory = made->memory,
-                         .run = made->run,
-                         .device = device.name,
-                         .cache_read = device.kernel.cache_read,
-                         .devices_per_chip = device.devices_per_chip(),
-                         .interpolation_error = made->interpolation_error,
-                         .simulated = times.simulated(),
-                         .price = options_.price,
-                         .ttft_ms = options_.ttft,
-                         .itl_ms = options_.itl};
+    ServingReport report = report_of(setup, made->memory, made->run, setting.device.config);
+    report.attention_of_request = made->attention_of_request;
+    report.interpolation_error = made->interpolation_error, report.simulated = times.simulated();
     if (has_curve()) report.curve = curve_of(setup, setting);
     if (!options_.page.empty() && !write_output(options_.page, to_html(report), streams_)) return kExitInput;
+    return print(report);
+  }
+
+  ServingReport report_of(const ServingSetup& setup, const ServingMemory& memory, const ServingRun& run,
+                          const DeviceConfig& device) const {
+    return {.setup = setup,
+            .memory = memory,
+            .run = run,
+            .device = device.name,
+            .cache_read = device.kernel.cache_read,
+            .devices_per_chip = device.devices_per_chip(),
+            .price = options_.price,
+            .ttft_ms = options_.ttft,
+            .itl_ms = options_.itl};
+  }
+
+  int print(const ServingReport& report) {
     const std::string text = options_.format == "json" ? to_json(report) : to_text(report);
     return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
+  }
+
+  /// The setting of a prefill instance; null, with what is wrong printed.
+  std::optional<SimulationSetting> read_prefill_setting() const {
+    SimulationOptions simulation = options_.simulation;
+    if (!options_.prefill_device.empty())
+      simulation.device = options_.prefill_device, simulation.topology.clear();
+    return read_simulation(simulation, streams_);
+  }
+
+  Result<ServingSetup> make_prefill_setup(const ServingSetup& decode, const SimulationSetting& setting,
+                                          const std::vector<Request>& requests) const {
+    const SliceRequest& slice = setting.estimate.simulate.slice;
+    ServingArguments options = options_;
+    options.data = options.expert = 1;
+    options.tensor = options_.prefill_tensor;
+    if (options.tensor == 0 && !slice.topology && !slice.devices) options.tensor = options_.tensor;
+    Result<ServingSetup> setup = make_setup(options, decode.model, setting, requests);
+    if (!setup) return failure("prefill instances: " + setup.error().message, setup.error().hint);
+    setup->speculation = decode.speculation;
+    return setup;
+  }
+
+  int simulate_apart(const ServingSetup& setup, const SimulationSetting& setting,
+                     const std::vector<Request>& requests) {
+    const std::optional<SimulationSetting> other = read_prefill_setting();
+    if (!other) return kExitInput;
+    const Result<ServingSetup> prefill = make_prefill_setup(setup, *other, requests);
+    if (!prefill) return fail(prefill.error());
+    const DeviceConfig &device = setting.device.config, &prefill_device = other->device.config;
+    const Result<ServingMemory> memory = serving_memory(setup, device);
+    if (!memory) return fail("decode instances: ", memory.error());
+    const Result<ServingMemory> prefill_memory = serving_memory(*prefill, prefill_device);
+    if (!prefill_memory) return fail("prefill instances: ", prefill_memory.error());
+    StepTimes times(setup, setting.device, setting.estimate);
+    StepTimes prefill_times(*prefill, other->device, other->estimate);
+    const LatencyLimits limits{options_.ttft, options_.itl};
+    if (const Result<void> possible =
+            check_limits(*prefill, options_.input, {options_.ttft, 0}, prefill_times);
+        !possible)
+      return fail(possible.error());
+    if (const Result<void> possible = check_limits(setup, options_.input, {0, options_.itl}, times);
+        !possible)
+      return fail(possible.error());
+    const Result<CacheTransfer> link =
+        cache_transfer({*prefill, *prefill_memory, prefill_device}, {setup, *memory, device});
+    if (!link) return fail(link.error());
+    const DisaggregatedServer server{{*prefill, *prefill_memory, prefill_times, options_.prefill_instances},
+                                     {setup, *memory, times, options_.decode_instances},
+                                     *link};
+    const Result<DisaggregatedRun> made = serve_disaggregated(server, requests, options_.concurrency, limits);
+    if (!made) return fail(made.error());
+    const Result<double> error = times.interpolation_error(std::max<int64_t>(1, made->run.most_running));
+    if (!error) return fail(error.error());
+    const PrefillReport prefill_report{*prefill,
+                                       *prefill_memory,
+                                       made->prefill,
+                                       prefill_device.name,
+                                       prefill_device.devices_per_chip(),
+                                       options_.prefill_instances,
+                                       *link,
+                                       made->transfer};
+    const Result<double> each = times.attention_of_request();
+    if (!each) return fail(each.error());
+    ServingReport report = report_of(setup, *memory, made->run, device);
+    report.attention_of_request = *each;
+    report.interpolation_error = *error;
+    report.simulated = times.simulated() + prefill_times.simulated();
+    report.prefill = &prefill_report, report.instances = options_.decode_instances;
+    return print(report);
   }
 
   std::vector<ServingPoint> curve_of(const ServingSetup& setup, const SimulationSetting& setting) const {
@@ -187,88 +300,11 @@ class ServingCommand {
   Streams streams_;
 };
 
-void declare_server(CommandLine& line, ServingArguments& options) {
-  line.add_option("--tp", options.tensor, "Tensor parallelism; 0: all devices that --dp and --ep leave")
-      .from(0);
-  line.add_option("--dp", options.data, "Data parallelism: groups of devices that share the requests")
-      .from(1)
-      .show_default();
-  line.add_option("--ep", options.expert,
-                  "Expert parallelism: devices that share the experts and the requests")
-      .from(1)
-      .show_default();
-  line.add_flag("--enable-expert-parallel", options.experts_on_tensor,
-                "Share whole experts out over the devices of --tp, not parts of each expert");
-  line.add_option("--max-num-batched-tokens", options.batched_tokens,
-                  "Maximum number of tokens in a step; 0: the server's default for the device")
-      .between(0, 1 << 20);
-  line.add_option("--max-num-seqs", options.seqs, "Maximum number of requests in a step")
-      .between(1, 1 << 16)
-      .show_default();
-  line.add_option("--max-model-len", options.model_len,
-                  "Maximum number of tokens of a request; 0: of the longest")
-      .from(0);
-  line.add_option("--block-size", options.block, "Tokens per cache page; 0: vLLM's choice").from(0);
-  line.add_option("--weight-dtype", options.weights, "Stored type of layer weights")
-      .one_of({"bf16", "int8", "int4", "fp8"})
-      .show_default();
-  line.add_option("--products", options.products,
-                  "Matmuls in the stored type of the weights, in the widened type, or the faster of both")
-      .one_of({"auto", "stored", "widened"})
-      .show_default();
-  line.add_option("--kv-cache-dtype", options.cache, "Stored type of keys and values")
-      .one_of({"bf16", "fp8"})
-      .show_default();
-  line.add_option("--gpu-memory-utilization", options.utilization,
-                  "Fraction of the memory for weights and cache; 0: the server's default");
-  line.add_option("--sampling", options.sampling,
-                  "greedy: the most likely token; random: by temperature, top-k and top-p")
-      .one_of({"greedy", "random"})
-      .show_default();
-  line.add_option("--scheduler", options.scheduler,
-                  "vllm: prompts in the steps of decodes; sglang: in steps of their own")
-      .one_of({"vllm", "sglang"})
-      .show_default();
-}
-
 }  // namespace
 
 std::function<int()> declare_serving(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ServingArguments>();
-  line.add_option("FILE", options->file, "Model file (examples/models); - is standard input").required();
-  SimulationOptions& simulation = options->simulation;
-  line.add_option("--device", simulation.device, "Device file, or a built-in device, with a slice: v6e-8");
-  declare_device_choices(line, simulation.choices);
-  line.add_option("--topology", simulation.topology, "Slice topology, e.g. 2x4");
-  declare_server(line, *options);
-  line.add_option("--isl", options->input, "Input tokens of a request").between(1, 1 << 24).show_default();
-  line.add_option("--osl", options->output_length, "Output tokens of a request")
-      .between(1, 1 << 24)
-      .show_default();
-  line.add_option("--random-range-ratio", options->least_share,
-                  "Lengths are uniform between this fraction of --isl and --osl and the whole")
-      .show_default();
-  line.add_option("--concurrency", options->concurrency, "Concurrent requests").from(0);
-  line.add_option("--request-rate", options->rate, "Requests per second, Poisson arrivals").not_negative();
-  line.add_option("--trace", options->trace, "File of requests: seconds,input tokens,output tokens");
-  line.add_option("--requests", options->requests,
-                  "Number of requests; 0: 8 per concurrent request, at least 100")
-      .between(0, 10'000'000);
-  line.add_option("--seed", options->seed, "Seed of lengths and arrivals").from(0).show_default();
-  line.add_option("--ttft", options->ttft, "Limit of the time to first token, ms").not_negative();
-  line.add_option("--itl", options->itl, "Limit of the mean time per output token, ms").not_negative();
-  line.add_flag("--predict", options->predict,
-                "Answer step descriptions, a JSON object a line on standard input, with seconds");
-  line.add_flag("--curve", options->curve,
-                "Also simulate 1, 2, 4, ... concurrent requests up to --max-num-seqs");
-  line.add_option("--html", options->page, "Write a page with that curve, its frontier and the report")
-      .writes_file(streams.files);
-  line.add_option("--price", options->price, "Price of a chip-hour; adds the cost per million tokens")
-      .not_negative();
-  line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
-  line.add_option("-o,--output", options->output, "Output file; - is standard output")
-      .writes_file(streams.files)
-      .show_default();
+  declare_serving_options(line, *options, streams);
   return [options, streams] { return ServingCommand(*options, streams).run(); };
 }
 
