@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/saturating.h"
@@ -176,7 +177,7 @@ class FusionSummaries::Walk {
         table_(all.table_),
         core_(all.core_),
         assumptions_(all.assumptions_),
-        done_(all.summaries_) {}
+        done_(all) {}
 
   FusionSummary walk(ComputationId id) {
     const std::vector<InstructionId>& body = module_[id].instructions;
@@ -474,7 +475,7 @@ class FusionSummaries::Walk {
   const OpTable& table_;
   const Core& core_;
   AssumptionList& assumptions_;
-  const IdMap<ComputationId, FusionSummary>& done_;
+  const FusionSummaries& done_;
   const std::vector<InstructionId>* body_ = nullptr;  // that is walked
   IdMap<InstructionId, Origin> origins_;
   OutputWrites in_place_;
@@ -525,6 +526,18 @@ void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, cons
   compute.regrouped_tiles = std::max(compute.regrouped_tiles, compute.moved_tiles);
 }
 
+namespace {
+
+IdMap<ComputationId, uint8_t> bodies_of_fusions(const Module& module, const OpTable& table) {
+  IdMap<ComputationId, uint8_t> is_body(module.computations.size());
+  for (const Instruction& instruction : module.instructions)
+    if (table[instruction.opcode].has(kFusion))
+      for_each_called(instruction, [&](ComputationId id) { is_body[id] = true; });
+  return is_body;
+}
+
+}  // namespace
+
 FusionSummaries::FusionSummaries(const Module& module, ShapePool& shapes, const OpTable& table,
                                  const Core& core, AssumptionList& assumptions)
     : module_(module),
@@ -532,15 +545,25 @@ FusionSummaries::FusionSummaries(const Module& module, ShapePool& shapes, const 
       table_(table),
       core_(core),
       assumptions_(assumptions),
-      summaries_(module.computations.size()) {
-  IdMap<ComputationId, uint8_t> is_body(module.computations.size());
-  for (const Instruction& instruction : module.instructions)
-    if (table[instruction.opcode].has(kFusion))
-      for_each_called(instruction, [&](ComputationId id) { is_body[id] = true; });
-  if (std::ranges::count(is_body, 1) == 0) return;
+      is_body_(bodies_of_fusions(module, table)),
+      contents_(module, is_body_),
+      index_(module.computations.size(), -1),
+      is_anew_(module.computations.size()) {
+  if (std::ranges::count(is_body_, 1) == 0) return;
   Walk walk(*this);
-  for (const ComputationId id : callees_first(module))
-    if (is_body[id]) summaries_[id] = walk.walk(id);
+  std::unordered_map<int32_t, int32_t> known;  // by number
+  for (const ComputationId id : callees_first(module)) {
+    if (!is_body_[id]) continue;
+    const int32_t number = contents_[id], next = static_cast<int32_t>(summaries_.size());
+    if (const auto same = known.find(number); number >= 0 && same != known.end()) {
+      index_[id] = same->second;
+      continue;
+    }
+    index_[id] = next;
+    summaries_.push_back(walk.walk(id));
+    // Each one that says so counts.
+    if (!summaries_.back().compute.unmodelled) known.emplace(number, next);
+  }
 }
 
 FusionSummaries::~FusionSummaries() = default;
@@ -550,7 +573,10 @@ void FusionSummaries::invalidate(ComputationId body) {
     if (table_[module_[id].opcode].has(kFusion))
       for_each_called(module_[id], [&](ComputationId inner) { invalidate(inner); });
   if (!walk_) walk_ = std::make_unique<Walk>(*this);
-  summaries_[body] = walk_->walk(body);
+  FusionSummary summary = walk_->walk(body);
+  if (!is_anew_[body]) index_[body] = static_cast<int32_t>(summaries_.size()), summaries_.emplace_back();
+  is_anew_[body] = true;
+  summaries_[static_cast<size_t>(index_[body])] = std::move(summary);
 }
 
 }  // namespace hlosim

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "base/units.h"
 #include "hlo/op_def.h"
+#include "hlo/same_content.h"
 #include "model/assumptions.h"
 #include "model/core.h"
 #include "model/device.h"
@@ -102,7 +104,8 @@ ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList
 /// else they are as they were.
 void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const Core& core);
 
-/// Summaries of every computation that a fusion of a module calls, nested fusions included.
+/// Summaries of every computation that a fusion of a module calls, nested fusions included. Those that say
+/// the same share one.
 class FusionSummaries {
  public:
   /// All outlive the object. `shapes`: the module's or a copy of them.
@@ -110,7 +113,12 @@ class FusionSummaries {
                   AssumptionList& assumptions);
   ~FusionSummaries();
 
-  const FusionSummary& operator[](ComputationId body) const { return summaries_[body]; }
+  const FusionSummary& operator[](ComputationId body) const {
+    const int32_t at = index_[body];
+    return at < 0 ? none_ : summaries_[static_cast<size_t>(at)];
+  }
+  /// Of the bodies, before any of them was summarized anew.
+  const ContentNumbers& contents() const { return contents_; }
   /// Summarizes `body` and the fusions inside it anew: instructions in it have other shapes or opcodes, or
   /// there are others. O(size of the body).
   void invalidate(ComputationId body);
@@ -122,7 +130,12 @@ class FusionSummaries {
   const OpTable& table_;
   const Core& core_;
   AssumptionList& assumptions_;
-  IdMap<ComputationId, FusionSummary> summaries_;
+  const IdMap<ComputationId, uint8_t> is_body_;
+  const ContentNumbers contents_;
+  const FusionSummary none_{};
+  std::deque<FusionSummary> summaries_;
+  IdMap<ComputationId, int32_t> index_;    // in summaries_; -1: no fusion calls it
+  IdMap<ComputationId, uint8_t> is_anew_;  // its summary is its own
   std::unique_ptr<Walk> walk_;  // made when a body is first summarized anew: it is as large as the module
 };
 

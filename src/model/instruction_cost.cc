@@ -60,6 +60,11 @@ class CostModel {
         fused_(module, table),
         fusions_(module, shapes, table, core_, assumptions) {}
 
+  const ContentNumbers& contents() const { return fusions_.contents(); }
+  bool has_collective(const Instruction& instruction) const {
+    return fused_.part_of(instruction).has_value();
+  }
+
   /// The bodies of the fusions that the instruction calls have other shapes than they had.
   void invalidate(InstructionId id) {
     if (table_[module_[id].opcode].has(kFusion))
@@ -620,6 +625,54 @@ Result<std::unique_ptr<CostProbe>> CostProbe::make(Module& module, const OpTable
   return std::make_unique<Probe>(module, table, device, options);
 }
 
+namespace {
+
+/// What instructions take that say the same of operands of the same shapes. Only what assumes nothing and
+/// records nothing is found once for all of them.
+class KnownCosts {
+ public:
+  KnownCosts(const Module& module, const OpTable& table, CostModel<NoTerms>& model,
+             const AssumptionList& assumptions)
+      : module_(module), table_(table), model_(model), assumptions_(assumptions) {}
+
+  InstructionCost cost(InstructionId id) {
+    const Instruction& instruction = module_[id];
+    constexpr uint32_t kApart =
+        kFree | kCallsInline | kCollective | kHostTransfer | kAsyncStart | kAsyncUpdate | kAsyncDone;
+    if (table_[instruction.opcode].has(kApart) || model_.has_collective(instruction)) return model_.cost(id);
+    words_.clear();
+    if (!model_.contents().add(instruction, words_)) return model_.cost(id);
+    words_.push_back(instruction.operands.size());
+    for (const InstructionId operand : instruction.operands)
+      words_.push_back(reinterpret_cast<uintptr_t>(module_[operand].shape));
+    const auto [number, is_new] = sequences_.number_of(words_);
+    if (is_new) costs_.emplace_back();
+    std::optional<InstructionCost>& known = costs_[static_cast<size_t>(number)];
+    if (known) return *known;
+    const int64_t before = assumed();
+    const InstructionCost cost = model_.cost(id);
+    if (assumed() == before) known = cost;
+    return cost;
+  }
+
+ private:
+  int64_t assumed() const {
+    int64_t count = 0;
+    for (const Assumption& one : assumptions_.items()) count += one.count;
+    return count;
+  }
+
+  const Module& module_;
+  const OpTable& table_;
+  CostModel<NoTerms>& model_;
+  const AssumptionList& assumptions_;
+  WordSequences sequences_;
+  std::vector<std::optional<InstructionCost>> costs_;  // by number
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace
+
 Result<InstructionCosts> cost_instructions(const Module& module, const OpTable& table, const Device& device,
                                            const CostOptions& options, AssumptionList& assumptions) {
   if (Result<void> checked = check_spaces(device); !checked) return tl::unexpected(checked.error());
@@ -629,7 +682,8 @@ Result<InstructionCosts> cost_instructions(const Module& module, const OpTable& 
   InstructionCosts costs(module.instructions.size());
   const std::vector<InstructionId> ids = costed_instructions(module, table);
   costs.reserve(ids.size());
-  for (const InstructionId id : ids) costs.set(id, model.cost(id));
+  KnownCosts known(module, table, model, assumptions);
+  for (const InstructionId id : ids) costs.set(id, known.cost(id));
   return costs;
 }
 

@@ -1,7 +1,9 @@
 #include "lower/fuse.h"
 
 #include <algorithm>
+#include <unordered_map>
 
+#include "hlo/same_content.h"
 #include "lower/fusion_plan.h"
 
 namespace hlosim {
@@ -146,11 +148,62 @@ class FusionWriter {
 
 }  // namespace
 
+namespace {
+
+/// Plans of computations that say the same, found once: models repeat their blocks.
+class Plans {
+ public:
+  Plans(Module& module, const OpTable& table, const DeviceConfig& device, const Room& vmem)
+      : module_(module),
+        table_(table),
+        device_(device),
+        vmem_(vmem),
+        contents_(module, IdMap<ComputationId, uint8_t>(module.computations.size(), 1)) {}
+
+  FusionPlan plan(ComputationId id) {
+    const int32_t number = contents_[id];
+    if (number < 0) return plan_fusions(module_, table_, device_, vmem_, id);
+    const auto [known, is_new] = known_.try_emplace(number);
+    if (!is_new) return placed(known->second, id);
+    FusionPlan plan = plan_fusions(module_, table_, device_, vmem_, id);
+    known->second = {plan, module_[id].instructions};
+    return plan;
+  }
+
+ private:
+  struct Known {
+    FusionPlan plan;
+    std::vector<InstructionId> list;  // its computation's, as it was
+  };
+
+  /// The plan for another computation that says the same.
+  FusionPlan placed(const Known& known, ComputationId id) const {
+    const std::vector<InstructionId>& list = module_[id].instructions;
+    std::unordered_map<InstructionId, InstructionId> there;
+    there.reserve(list.size());
+    for (size_t i = 0; i < list.size(); ++i) there.emplace(known.list[i], list[i]);
+    FusionPlan plan = known.plan;
+    for (FusionGroup& group : plan.groups)
+      for (std::vector<InstructionId>* ids : {&group.members, &group.outputs})
+        for (InstructionId& one : *ids) one = there.at(one);
+    return plan;
+  }
+
+  Module& module_;
+  const OpTable& table_;
+  const DeviceConfig& device_;
+  const Room vmem_;
+  const ContentNumbers contents_;
+  std::unordered_map<int32_t, Known> known_;  // by number
+};
+
+}  // namespace
+
 void fuse(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, RoomNeeds& needs) {
   FusionWriter writer(editor);
+  Plans plans(editor.module(), table, device, needs.vmem(device));
   for (const FlowComputation& flow : flow_computations(editor.module(), table))
-    if (!flow.is_condition)
-      writer.write(flow.id, plan_fusions(editor.module(), table, device, needs.vmem(device), flow.id));
+    if (!flow.is_condition) writer.write(flow.id, plans.plan(flow.id));
 }
 
 }  // namespace hlosim
