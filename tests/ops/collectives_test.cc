@@ -365,7 +365,7 @@ TEST(DeviceGrid, HeaderOrCollectivesTell) {
 
 TEST(DeviceGrid, ContradictionsAreErrors) {
   EXPECT_EQ(grid_of(two_collectives("replica_groups={{0,1,2,3}}", "replica_groups={{0,1}}")),
-            "all-reduce: \"b\" names 2 replicas, \"a\" has 4");
+            "all-reduce: \"b\" names 2 replicas, \"a\" 4");
   EXPECT_EQ(grid_of(two_collectives("replica_groups={{0,1,2,3}}, channel_id=1, use_global_device_ids=true",
                                     "replica_groups={{0,1,2}}")),
             "\"a\" names 4 devices, which are no 3 replicas times any number of partitions");

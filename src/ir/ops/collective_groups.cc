@@ -53,7 +53,7 @@ struct KnownCount {
       // Instructions are quoted; the header and options are not.
       const std::string subject = from != "the header" ? fmt::format("\"{}\"", from) : std::string(from);
       const std::string teller = inferred ? fmt::format("\"{}\"", by) : std::string(by);
-      return fmt::format("{} names {} {}, {} has {}", subject, found, what, teller, value);
+      return fmt::format("{} names {} {}, {} {}", subject, found, what, teller, value);
     }
     return std::nullopt;
   }
