@@ -699,7 +699,7 @@ class WrongInput(Folder):
                 ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: tme}]\n", 'hlosim-gate.yaml:3:19: error: no metric is called'),
                 ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: time, absolute: 1 MiB}]\n", "a limit in bytes on time"),
                 ("modules: [m.hlo]\ndevices: [v5e]\nlimits: [{metric: time, relative: much}]\n", "hlosim-gate.yaml:3:35: error: relative"),
-                ("modules: [m.hlo]\ndevices: [v5e]\nmetrics: ['(']\n", "is no regular expression"),
+                ("modules: [m.hlo]\ndevices: [v5e]\nmetrics: ['(']\n", "is not a regular expression"),
                 ("modules: [m.hlo]\ndevices: [v5e]\non_new: maybe\n", "none of pass, warn, fail"),
                 ("modules: [*.hlo]\ndevices: [v5e]\n", "text that begins with * needs quotes"),
                 ("modules: [m.hlo]\ndevices: [v5e, v99]\nset: [clock=1 GHz]\n",

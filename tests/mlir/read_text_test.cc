@@ -303,7 +303,7 @@ TEST(HostileMlirText, AliasesThatMultiplyAreRefused) {
   const std::string use = "func.func @f(%a: !t99) { \"a.b\"(%a) : (i32) -> () }";
   EXPECT_TRUE(read_text(std::make_shared<SourceFile>("many", text + use), findings).empty());
   ASSERT_EQ(findings.error_count(), 1u);
-  EXPECT_EQ(findings.items()[0].message.substr(5), "stands for too much: aliases of aliases multiply");
+  EXPECT_EQ(findings.items()[0].message.substr(5), "expands to too much: aliases of aliases multiply");
 }
 
 TEST(HostileMlirText, ChainsOfAliasesAreFollowedOrRefused) {

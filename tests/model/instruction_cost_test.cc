@@ -385,8 +385,8 @@ TEST(CustomCallCost, BrokenFilesAreRefused) {
   EXPECT_EQ(problems_of("a: {name: x}\n"),
             "costs.yaml:1:1: error: \"a\" names calls, but neither their cost nor what "
             "they do to data\n");
-  EXPECT_EQ(problems_of("a: {name: '(', time: 1 us}\n").substr(0, 56),
-            "costs.yaml:1:11: error: name: '(' is no regular expressi");
+  EXPECT_EQ(problems_of("a: {name: '(', time: 1 us}\n").substr(0, 59),
+            "costs.yaml:1:11: error: name: '(' is not a regular expressi");
   EXPECT_EQ(problems_of("a: {flops: many}\n"),
             "costs.yaml:1:12: error: flops is \"many\", expected a count such as 1000000 or 4.2e9\n");
 }

@@ -238,7 +238,7 @@ TEST_F(Sweep, WritesToNoFileThatIsNoJournal) {
     std::ofstream(path("list"), std::ios::binary) << text;
     const Result<ResultsByKey> read = read_journal(path("list"), damaged);
     ASSERT_FALSE(read) << text;
-    EXPECT_THAT(read.error().message, testing::HasSubstr("is no journal of a sweep"));
+    EXPECT_THAT(read.error().message, testing::HasSubstr("is not a journal of a sweep"));
     EXPECT_EQ(contents(path("list")), text);
   }
   // What was torn at its beginning, and the line end that was put behind it.
