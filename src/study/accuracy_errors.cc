@@ -272,7 +272,7 @@ std::string to_text(const ErrorStudy& study) {
   if (!study.steps) return out;
   out += '\n';
   for (const HeldSteps& held : study.steps->held)
-    out += fmt::format("# steps, {}: {} of {} lie in the range that all other sources gave\n", held.name,
+    out += fmt::format("# steps, {}: {} of {} are in the range that all other sources gave\n", held.name,
                        held.held, held.runs);
   const ErrorConfig& step = study.steps->error;
   out += fmt::format("\n# tpu.yaml\nerrors:\n  step: {{cases: {}, low: {:.3f}, high: {:.3f}}}\n", step.cases,

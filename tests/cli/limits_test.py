@@ -123,7 +123,7 @@ class Limits(unittest.TestCase):
                     self.assertEqual(ended.returncode, 0, ended.stderr)
 
     def test_wrong_values(self):
-        for value, problem in {"--max-seconds=0": "no number above 0", "--max-seconds=soon": "no number above 0",
+        for value, problem in {"--max-seconds=0": "not a number above 0", "--max-seconds=soon": "not a number above 0",
                                "--max-memory=lots": "expected a size"}.items():
             with self.subTest(value=value):
                 ended = self.hlosim("check", "scalars.hlo", value)

@@ -209,7 +209,7 @@ class Verbosity(unittest.TestCase):
         config, text = self.printed("report", MLP, "--device=v5e")
         wrong = self.path / "wrong.yaml"
         for old, new, said in (("  top:", "  topp:", 'did you mean "top"'), ("command: report", "command: diff", "not of `hlosim report`"),
-                               ("# hlosim configuration", "#", "no configuration of a run"), ("options:", "optionen:", "unknown key"),
+                               ("# hlosim configuration", "#", "not a configuration of a run"), ("options:", "optionen:", "unknown key"),
                                ("  top: 10", "  top: ten", "ten"), ("count: {value", "countt: {value", "wrong.yaml:")):
             self.assertIn(old, text)
             wrong.write_text(text.replace(old, new, 1))

@@ -352,7 +352,7 @@ TEST(KernelBytes, AreBase64InTheConfiguration) {
   };
   EXPECT_EQ(bytes(R"({"custom_call_config":{"body":"aGVsbG8=","has_communication":false}})"), "hello");
   EXPECT_EQ(bytes(R"({\"custom_call_config\": {\"body\": \"aGVsbG8\"}})"), "hello");
-  EXPECT_THAT(bytes(R"({"custom_call_config":{"body":"a*b"}})"), HasSubstr("no base64"));
+  EXPECT_THAT(bytes(R"({"custom_call_config":{"body":"a*b"}})"), HasSubstr("not base64"));
   EXPECT_THAT(bytes(R"({"nobody":"x"})"), HasSubstr("no body"));
 }
 

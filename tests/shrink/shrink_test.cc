@@ -108,7 +108,7 @@ TEST(Shrink, LoopsWhoseNumbersServeOthersKeepTheirTurns) {
   EXPECT_THAT(small.warnings, ElementsAre(AllOf(HasSubstr("loop keeps its 6 turns"), HasSubstr("five"))));
   EXPECT_EQ(text_of(small.module), text_of(module));
   EXPECT_THAT(shrunk(module_or_fail(kLayers), {.layers = 4}).warnings,
-              ElementsAre(HasSubstr("no multiple of 4")));
+              ElementsAre(HasSubstr("not a multiple of 4")));
 }
 
 TEST(Shrink, AttributesGoWithTheSizes) {

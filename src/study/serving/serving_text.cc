@@ -219,7 +219,7 @@ void add_speculation(const Speculation& speculation, std::vector<std::string>& l
       "speculation: each drafted token is accepted with probability {}, if the one before it is; the "
       "{} tokens of a request in a step read its cache once, their products take as long as in prompts",
       speculation.acceptance, speculation.tokens + 1));
-  lines.push_back("ITL: a gap for each step of a request, whatever the number of its tokens");
+  lines.push_back("ITL: a gap for each step of a request, for any number of its tokens");
   lines.push_back(
       speculation.draft
           ? "the draft model runs once for each drafted token on the same devices, with bf16 weights, a "
