@@ -188,7 +188,7 @@ ENTRY e {
   ROOT r = f32[] custom-call(), custom_call_target="conjure"
 })"),
       ElementsAre(HasSubstr("what target \"conjure\" computes is not known here; --kernel=conjure=MODULE and "
-                            "--custom-calls say it")));
+                            "--custom-calls define it")));
 }
 
 constexpr std::string_view kBranch = R"(HloModule m

@@ -284,7 +284,7 @@ TEST(Convolution, Constraints) {
   EXPECT_EQ(with("f32[8,14,64]", "f32[3,64,32]", "window={size=4}, dim_labels=b0f_0io->b0f"),
             "convolution C6: window size 4 in spatial dimension 0, the kernel f32[3,64,32] has 3");
   EXPECT_EQ(with("f32[8,14,64]", "f32[3,64,32]", std::string(kLabels) + ", batch_group_count=3"),
-            "convolution C7: the 32 output features of the kernel f32[3,64,32] are no multiple of "
+            "convolution C7: the 32 output features of the kernel f32[3,64,32] are not a multiple of "
             "batch_group_count=3");
   EXPECT_EQ(with("f32[8,14,64]", "f32[3,64,32]", std::string(kLabels) + ", batch_group_count=16"),
             "convolution C8: the input batch of 8 in f32[8,14,64] is not a multiple of batch_group_count=16");
@@ -293,7 +293,7 @@ TEST(Convolution, Constraints) {
             "the 63 input "
             "features of the kernel f32[3,63,32]");
   EXPECT_EQ(with("f32[8,14,64]", "f32[3,1,32]", std::string(kLabels) + ", feature_group_count=64"),
-            "convolution C10: the 32 output features of the kernel f32[3,1,32] are no multiple of "
+            "convolution C10: the 32 output features of the kernel f32[3,1,32] are not a multiple of "
             "feature_group_count=64");
   EXPECT_EQ(with("f32[8,14,64]", "f32[3,64,<=32]", kLabels),
             "convolution C11: the output features of the kernel f32[3,64,<=32] are of dynamic size");

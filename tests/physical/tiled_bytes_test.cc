@@ -139,7 +139,7 @@ TEST(TiledBytes, WhatNoMemoryCanHold) {
   EXPECT_EQ(problem("s8[8]{0:E(12)}"),
             "s8[8]{0:E(12)} can't be laid out in memory: E(12) is neither whole bytes nor less than one");
   EXPECT_EQ(problem("f32[8,4]{1,0:SC(1:2)}"),
-            "f32[8,4]{1,0:SC(1:2)} can't be laid out in memory: the pieces of a split array lie in several "
+            "f32[8,4]{1,0:SC(1:2)} can't be laid out in memory: the pieces of a split array are in several "
             "memories");
   EXPECT_THAT(problem("f32[8,4]{1,1}"), testing::StartsWith("f32[8,4]{1,1} can't be laid out in memory: "));
   EXPECT_THAT(problem("f32[8]{0:T(0)}"), testing::StartsWith("f32[8]{0:T(0)} can't be laid out in memory: "));
