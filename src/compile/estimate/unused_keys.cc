@@ -31,10 +31,7 @@ class RunKeys {
     if (lays_out) add({"tiling", "vpu.lanes", "vpu.sublanes"});
     for (const EnergyPart& part : energy_of(device.config, run.totals))
       if (part.energy.count() > 0) paths_.push_back(part.path);
-    const TimeByKind kinds = kinds_of(run.totals);
-    for (size_t i = 0; i < kinds.size(); ++i)
-      if (kinds[i].count() > 0)
-        paths_.push_back(fmt::format("errors.{}", error_key(static_cast<CostCategory>(i))));
+    add_ranges();
     add_memory();
   }
 
@@ -64,6 +61,16 @@ class RunKeys {
 
   void add(std::initializer_list<std::string_view> paths) {
     paths_.insert(paths_.end(), paths.begin(), paths.end());
+  }
+
+  /// As time_range() reads them.
+  void add_ranges() {
+    if (device_.config.errors && device_.config.errors->step && is_step(estimate_.simulation))
+      return add({"errors.step"});
+    const TimeByKind kinds = kinds_of(estimate_.simulation.totals);
+    for (size_t i = 0; i < kinds.size(); ++i)
+      if (kinds[i].count() > 0)
+        paths_.push_back(fmt::format("errors.{}", error_key(static_cast<CostCategory>(i))));
   }
 
   /// Spaces that hold something, or that the device is said to have by their numbers.
