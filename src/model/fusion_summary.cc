@@ -493,7 +493,7 @@ ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList
     part.rhs = matmul_operand(work, 1, part.rate.rhs_convert, core);
     if (part.rate.emulated && work.result_written) sum.add_conversion(core, work.result_written);
   }
-  // A kernel that goes by visits counts what it adds, masks and turns round by its tiles.
+  // A kernel that goes by visits counts additions, masks and transposed operands by its tiles.
   const bool by_visits = core.device().kernel.ragged_walk == RaggedWalk::kVisits;
   for (const VectorWork& vector : work.vectors)
     if (!by_visits || (vector.op != VectorOp::kGroupStore && vector.op != VectorOp::kGroupTurn))
@@ -561,7 +561,7 @@ FusionSummaries::FusionSummaries(const Module& module, ShapePool& shapes, const 
     }
     index_[id] = next;
     summaries_.push_back(walk.walk(id));
-    // Each one that says so counts.
+    // Assumptions count each body that is not modelled.
     if (!summaries_.back().compute.unmodelled) known.emplace(number, next);
   }
 }

@@ -104,8 +104,8 @@ ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList
 /// else they are as they were.
 void move_rows_on_chip(Work& work, ComputeSummary& compute, ShapeRef table, const Core& core);
 
-/// Summaries of every computation that a fusion of a module calls, nested fusions included. Those that say
-/// the same share one.
+/// Summaries of every computation that a fusion of a module calls, nested fusions included. Those with
+/// the same content share one.
 class FusionSummaries {
  public:
   /// All outlive the object. `shapes`: the module's or a copy of them.

@@ -627,8 +627,8 @@ Result<std::unique_ptr<CostProbe>> CostProbe::make(Module& module, const OpTable
 
 namespace {
 
-/// What instructions take that say the same of operands of the same shapes. Only what assumes nothing and
-/// records nothing is found once for all of them.
+/// Costs of instructions with the same content and operands of the same shapes, computed once. Costs that add
+/// an assumption are computed each time.
 class KnownCosts {
  public:
   KnownCosts(const Module& module, const OpTable& table, CostModel<NoTerms>& model,

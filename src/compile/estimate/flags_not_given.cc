@@ -73,11 +73,12 @@ Module partitioned_once(const Module& module, const OpTable& table, const Device
   std::optional<MeshRequest> request = options.mesh;
   if (!request && options.partitioning == Partitioning::kSharded) request = default_request(module, table);
   if (!request) return module.copy();
-  Result<PartitionedProgram> spread = partition_over_mesh(module, table, device, options.simulate, *request);
-  if (!spread) return module.copy();
+  Result<PartitionedProgram> partitioned =
+      partition_over_mesh(module, table, device, options.simulate, *request);
+  if (!partitioned) return module.copy();
   options.mesh.reset();
   options.partitioning = Partitioning::kNever;
-  return std::move(spread->module);
+  return std::move(partitioned->module);
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ std::vector<FlagNotGiven> flags_not_given(const Module& module, const OpTable& t
                                           const EstimateOptions& options, const Estimate& estimate) {
   EstimateOptions bare = options;
   bare.simulate.keep_timeline = false;
-  std::optional<Module> spread;
+  std::optional<Module> partitioned;
   std::vector<FlagNotGiven> open;
   for (const KnownXlaFlag& flag : known_xla_flags()) {
     const auto sets = [&](const DeviceChange& change) { return change.path == flag.key; };
@@ -112,8 +113,8 @@ std::vector<FlagNotGiven> flags_not_given(const Module& module, const OpTable& t
     row.name = flag.name, row.key = flag.key;
     row.value = end->value, row.other = end->other;
     if (module.instructions.size() > kMostInstructionsForFlags) continue;
-    if (!spread) spread = partitioned_once(module, table, device, bare);
-    const Result<Estimate> rerun = hlosim::estimate(*spread, table, end->device, bare);
+    if (!partitioned) partitioned = partitioned_once(module, table, device, bare);
+    const Result<Estimate> rerun = hlosim::estimate(*partitioned, table, end->device, bare);
     if (rerun) row.time = rerun->simulation.totals.makespan;
   }
   return open;

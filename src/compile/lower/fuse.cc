@@ -150,7 +150,7 @@ class FusionWriter {
 
 namespace {
 
-/// Plans of computations that say the same, found once: models repeat their blocks.
+/// Plans of computations with the same content, found once: models repeat their blocks.
 class Plans {
  public:
   Plans(Module& module, const OpTable& table, const DeviceConfig& device, const Room& vmem)
@@ -176,7 +176,7 @@ class Plans {
     std::vector<InstructionId> list;  // its computation's, as it was
   };
 
-  /// The plan for another computation that says the same.
+  /// The plan for another computation with the same content.
   FusionPlan placed(const Known& known, ComputationId id) const {
     const std::vector<InstructionId>& list = module_[id].instructions;
     std::unordered_map<InstructionId, InstructionId> there;

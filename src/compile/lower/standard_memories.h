@@ -13,7 +13,7 @@ namespace hlosim {
 
 /// The device with each standard size of its on-chip memories (VMEM, CMEM) that it has room for, the largest
 /// first; the last one has no room for values. Standard are vmem.least_size and its doubles, less
-/// vmem.kept_back. A memory below the least is taken as it is. What lowering makes of a module for one of
+/// vmem.kept_back. A memory below the least keeps its size. What lowering makes of a module for one of
 /// these runs on the device. A device with more memory has the same ones and larger ones, so that the
 /// fastest of what they give never gets slower with more memory.
 std::vector<Device> standard_memories(const Device& device);

@@ -45,7 +45,7 @@ void gemma4_windows(HfReader& reader) {
   if (has_heads && attention.global_shares_kv) attention.global_kv_heads = heads;
 }
 
-/// The dense MLP stays beside the experts.
+/// The dense MLP is kept next to the experts.
 void gemma4_experts(HfReader& reader) {
   bool has_experts = false;
   reader.fields.flag("enable_moe_block", has_experts);

@@ -39,7 +39,7 @@ void qwen_experts(HfReader& reader) {
 }  // namespace
 
 void read_qwen2(HfReader& reader) {
-  reader.model.attention.bias = true;  // on q, k and v, whatever the file says
+  reader.model.attention.bias = true;  // on q, k and v, for any value of the key
   upper_windows(reader);
 }
 

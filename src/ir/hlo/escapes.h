@@ -1,4 +1,4 @@
-// Strings of HLO text: a backslash, and a letter or a number after it, stand for one byte.
+// Escapes in strings of HLO text: a backslash with a letter or a number means one byte.
 #pragma once
 
 #include <string>

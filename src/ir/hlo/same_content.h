@@ -1,5 +1,5 @@
-// Which computations of a module say the same: equal ones have equal numbers, so that what one of them takes
-// need be found out only once.
+// Numbers computations of a module by their content: those with the same instructions have the same number,
+// so that a cost of one of them is computed once.
 //
 //   ContentNumbers numbers(module, bodies);
 //   if (numbers[a] == numbers[b]) …                 // the same instructions of the same shapes in one order
@@ -44,8 +44,8 @@ class ContentNumbers {
   /// Of a computation that has a number of its own kind; -1: it has none, and is like no other one.
   int32_t operator[](ComputationId id) const { return numbers_[id]; }
 
-  /// Adds all that the instruction itself says to `words`: what it reads is left out. False: it may say more
-  /// than words hold. Requires: computations that it calls have been numbered, if they are.
+  /// Adds opcode, shape, literal and attributes to `words`, no operands. False: an attribute has no words.
+  /// Requires: computations that it calls have been numbered, if they are.
   bool add(const Instruction& instruction, std::vector<uint64_t>& words) const;
 
  private:

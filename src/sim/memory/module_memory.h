@@ -41,7 +41,7 @@ class ModuleMemory {
   std::optional<AliasedBuffers> aliased_;
 };
 
-/// What is the same of a module in whatever order it runs, and needs to be found once.
+/// Facts of a module that are the same in any order of its instructions, found once.
 struct SameInAllOrders {
   LastUsers last_users;
   std::vector<Bytes> sizes;  // of the array of each value

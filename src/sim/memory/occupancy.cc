@@ -88,7 +88,7 @@ class HandedOver {
   const Interference interference_;
 };
 
-/// What lies between the ranges; sorts them.
+/// The steps between the ranges; sorts them.
 std::vector<StepRange> gaps_between(std::vector<StepRange>& ranges) {
   std::vector<StepRange> gaps;
   std::ranges::sort(ranges, {}, &StepRange::first);

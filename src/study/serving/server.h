@@ -4,7 +4,7 @@
 //   const Result<ServingRun> run = serve(setup, memory, times, *requests, mix.concurrency);
 //   run->output_tokens / run->seconds
 //
-// server_engine.h says how steps are scheduled. The same requests give the same run.
+// server_engine.h describes how steps are scheduled. The same requests give the same run.
 #pragma once
 
 #include <cstdint>

@@ -126,7 +126,7 @@ void ServerEngine::advance(const ServerStepCost& cost, bool mixed) {
   work_.cost += cost;
 }
 
-/// Gives all that decode their tokens, and says how many. Those that had some at `before` have the same gap.
+/// Gives all that decode their tokens; returns how many. Those that had some at `before` have the same gap.
 int64_t ServerEngine::decode(double before, double gap) {
   int64_t requests = 0, together = 0, all = 0;
   for (EngineRequest& one : running_) {

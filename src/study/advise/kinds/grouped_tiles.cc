@@ -10,8 +10,8 @@
 namespace hlosim {
 namespace {
 
-// Published runs of one model with five tiles are predicted at 0.89 to 1.07 of their times: how tiles rank
-// that differ by less than a tenth is not known (docs/accuracy.md, tiles of grouped products).
+// Published runs of one model with five tiles are predicted at 0.89 to 1.07 of their times: the order of
+// tiles that differ by less than a tenth is not known (docs/accuracy.md, tiles of grouped products).
 constexpr double kLeastOfTiles = 0.1;
 
 /// Two buffers of each block in `bits` and the sums in f32.
@@ -32,7 +32,7 @@ Result<void> set_tiles(TrialSetup& setup, const GroupedTiles& tiles) {
 std::vector<Proposal> find_grouped_tiles(const AdviceSubject& subject) {
   std::vector<Proposal> found;
   const auto& model = subject.setup.model;
-  // Of modules nobody knows whose kernel a ragged-dot becomes; servers' kernels choose for small groups.
+  // The kernel of a module's ragged-dot is unknown; servers' kernels choose tiles for small groups.
   if (!model || !model->config->moe || model->step.kind == StepKind::kDecode) return found;
   const MoeConfig& moe = *model->config->moe;
   if (moe.dispatch != MoeConfig::Dispatch::kDropless) return found;

@@ -92,7 +92,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-/// Puts `to` for `from` in the call's name and in what its attributes say.
+/// Replaces `from` by `to` in the call's name and attributes.
 void rewrite(ModuleEditor& editor, InstructionId id, std::string_view from, std::string_view to) {
   Module& module = editor.module();
   for (const AttrKey key : {AttrKey::kFrontendAttributes, AttrKey::kBackendConfig})
