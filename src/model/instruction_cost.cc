@@ -21,6 +21,7 @@
 #include "model/provenances.h"
 #include "model/strided_access.h"
 #include "ops/custom_calls/custom_call_targets.h"
+#include "ops/divisor.h"
 #include "ops/infer.h"
 
 namespace hlosim {
@@ -627,8 +628,8 @@ Result<std::unique_ptr<CostProbe>> CostProbe::make(Module& module, const OpTable
 
 namespace {
 
-/// Costs of instructions with the same content and operands of the same shapes, computed once. Costs that add
-/// an assumption are computed each time.
+/// Costs of instructions with the same content, operands of the same shapes and the same repeated divisor,
+/// computed once. Costs that add an assumption are computed each time.
 class KnownCosts {
  public:
   KnownCosts(const Module& module, const OpTable& table, CostModel<NoTerms>& model,
@@ -645,6 +646,7 @@ class KnownCosts {
     words_.push_back(instruction.operands.size());
     for (const InstructionId operand : instruction.operands)
       words_.push_back(reinterpret_cast<uintptr_t>(module_[operand].shape));
+    words_.push_back(reinterpret_cast<uintptr_t>(repeated_divisor(module_, instruction)));
     const auto [number, is_new] = sequences_.number_of(words_);
     if (is_new) costs_.emplace_back();
     std::optional<InstructionCost>& known = costs_[static_cast<size_t>(number)];

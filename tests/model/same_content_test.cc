@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "model/cost_details.h"
 #include "model/native_layouts.h"
 #include "support/own_modules.h"
@@ -72,30 +74,65 @@ TEST(ContentNumbers, WhichOperandIsWhichCounts) {
   EXPECT_FALSE(say_the_same(body("p, n"), body("n, p")));
 }
 
+/// Compares the costs of all instructions of the entry with those of each by itself. Returns their number.
+size_t compare_with_each_alone(const Module& module, const Device& device, const std::string& where) {
+  AssumptionList assumptions;
+  const Result<InstructionCosts> costs = cost_instructions(module, op_table(), device, {}, assumptions);
+  if (!costs) return 0;
+  size_t compared = 0;
+  for (const InstructionId id : module.entry_computation().instructions) {
+    if (!costs->has(id)) continue;
+    const Result<CostDetails> alone = cost_details(module, op_table(), device, {}, id);
+    if (!alone) {
+      ADD_FAILURE() << where << ' ' << module[id].name;
+      continue;
+    }
+    const InstructionCost &one = (*costs)[id], &other = alone->cost;
+    EXPECT_EQ(one.busy, other.busy) << where << ' ' << module[id].name;
+    EXPECT_EQ(one.traffic, other.traffic) << where << ' ' << module[id].name;
+    EXPECT_EQ(one.time(), other.time()) << where << ' ' << module[id].name;
+    EXPECT_EQ(one.flops, other.flops) << where << ' ' << module[id].name;
+    EXPECT_EQ(one.provenance, other.provenance) << where << ' ' << module[id].name;
+    ++compared;
+  }
+  return compared;
+}
+
 TEST(KnownCosts, AreThoseOfEachInstructionByItself) {
   constexpr size_t kMostInstructions = 150;  // each one goes through the whole module
   const Device device = test::device_or_fail("v5e");
   size_t compared = 0;
   test::for_each_module(15, [&](const std::string& file, Module& given) {
     if (given.instructions.size() > kMostInstructions) return;
-    const Module module = lay_out(given, device).module;
-    AssumptionList assumptions;
-    const Result<InstructionCosts> costs = cost_instructions(module, op_table(), device, {}, assumptions);
-    if (!costs) return;
-    for (const InstructionId id : module.entry_computation().instructions) {
-      if (!costs->has(id)) continue;
-      const Result<CostDetails> alone = cost_details(module, op_table(), device, {}, id);
-      ASSERT_TRUE(alone) << file;
-      const InstructionCost &one = (*costs)[id], &other = alone->cost;
-      EXPECT_EQ(one.busy, other.busy) << file << ' ' << module[id].name;
-      EXPECT_EQ(one.traffic, other.traffic) << file << ' ' << module[id].name;
-      EXPECT_EQ(one.time(), other.time()) << file << ' ' << module[id].name;
-      EXPECT_EQ(one.flops, other.flops) << file << ' ' << module[id].name;
-      EXPECT_EQ(one.provenance, other.provenance) << file << ' ' << module[id].name;
-      ++compared;
-    }
+    compared += compare_with_each_alone(lay_out(given, device).module, device, file);
   });
   EXPECT_GT(compared, 300u);
+}
+
+// Reciprocals are made of what a divisor repeats, so the cost depends on an operand of an operand.
+TEST(KnownCosts, DependOnWhatADivisorRepeats) {
+  const Device device = test::device_or_fail("v5e");
+  const Module module = test::module_or_fail(
+      "HloModule m\nENTRY e {\n"
+      "  x = f32[8,1024,1024]{2,1,0:T(8,128)S(1)} parameter(0)\n"
+      "  rows = f32[8,1024]{1,0:T(8,128)S(1)} parameter(1)\n"
+      "  columns = f32[8,1024]{0,1:T(8,128)S(1)} parameter(2)\n"
+      "  all = f32[8,1024,1024]{2,1,0:T(8,128)S(1)} parameter(3)\n"
+      "  by_rows = f32[8,1024,1024]{2,1,0:T(8,128)S(1)} broadcast(rows), dimensions={0,1}\n"
+      "  by_columns = f32[8,1024,1024]{2,1,0:T(8,128)S(1)} broadcast(columns), dimensions={0,1}\n"
+      "  a = f32[8,1024,1024]{2,1,0:T(8,128)S(1)} divide(x, by_columns)\n"
+      "  b = f32[8,1024,1024]{2,1,0:T(8,128)S(1)} divide(x, by_rows)\n"
+      "  c = f32[8,1024,1024]{2,1,0:T(8,128)S(1)} divide(x, all)\n"
+      "  ROOT r = (f32[8,1024,1024]{2,1,0:T(8,128)S(1)}, f32[8,1024,1024]{2,1,0:T(8,128)S(1)}, "
+      "f32[8,1024,1024]{2,1,0:T(8,128)S(1)}) tuple(a, b, c)\n}\n");
+  EXPECT_EQ(compare_with_each_alone(module, device, "divisors"), 5u);
+  AssumptionList assumptions;
+  const Result<InstructionCosts> costs = cost_instructions(module, op_table(), device, {}, assumptions);
+  ASSERT_TRUE(costs);
+  std::set<UnitTimes> times;
+  for (const InstructionId id : module.entry_computation().instructions)
+    if (module[id].opcode == Opcode::kDivide) times.insert((*costs)[id].busy);
+  EXPECT_EQ(times.size(), 3u) << "else this test compares costs that are alike anyway";
 }
 
 }  // namespace
