@@ -158,7 +158,21 @@ class ValueFinder {
     for (ValueIndex& value : out.at_)
       if (value != kNoValue) value = kept[static_cast<size_t>(value)];
     index_positions(out);
+    index_slots(out);
     return out;
+  }
+
+  void index_slots(Values& out) const {
+    out.first_slot_.reserve(module_.instructions.size() + 1);
+    for (size_t i = 0; i < module_.instructions.size(); ++i) {
+      out.first_slot_.push_back(out.element_slots_.size());
+      const InstructionId id{static_cast<int32_t>(i)};
+      if (!module_[id].shape->is_tuple()) continue;
+      for (const OperandSlot slot : graph_.slots(id))
+        if (dataflow(module_[slot.user].opcode).use == UseRule::kAll || graph_.is_root(slot.user))
+          out.element_slots_.push_back(slot);
+    }
+    out.first_slot_.push_back(out.element_slots_.size());
   }
 
   void index_positions(Values& out) const {

@@ -66,7 +66,7 @@ class Values {
     };
     for (const Place place : positions(value)) {
       const InstructionId at = places.instruction(place);
-      for (const OperandSlot slot : graph.slots(at)) {
+      for (const OperandSlot slot : places.part(place) == 0 ? graph.slots(at) : element_slots(at)) {
         const UseRule rule = dataflow(graph.module()[slot.user].opcode).use;
         if (rule == UseRule::kAll || (rule == UseRule::kTop && places.part(place) == 0) || seen_at(slot.user))
           f(ValueUse{slot.user, slot.operand, place});
@@ -76,6 +76,12 @@ class Values {
 
  private:
   friend class ValueFinder;
+  /// Where a tuple stands as operand of what may use its elements. A state of a loop has thousands of elements,
+  /// and as many users that read its pointers only.
+  std::span<const OperandSlot> element_slots(InstructionId tuple) const {
+    const auto i = static_cast<size_t>(tuple.index);
+    return std::span(element_slots_).subspan(first_slot_[i], first_slot_[i + 1] - first_slot_[i]);
+  }
   /// A root uses what it hands out.
   bool is_seen_at_root(const ModuleGraph& graph, const Places& places, ValueIndex value,
                        InstructionId root) const;
@@ -84,6 +90,8 @@ class Values {
   std::vector<ValueIndex> at_;    // by place
   std::vector<Place> positions_;  // by value
   std::vector<size_t> first_position_;
+  std::vector<OperandSlot> element_slots_;  // by instruction
+  std::vector<size_t> first_slot_;
 };
 
 }  // namespace hlosim
