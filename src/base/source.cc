@@ -120,11 +120,12 @@ Result<SourcePtr> read_source(const std::string& path) {
   if (known && S_ISREG(info.st_mode) && info.st_size > 0) text.reserve(static_cast<size_t>(info.st_size) + 1);
   const bool is_device = known && S_ISCHR(info.st_mode);  // some have no end
   std::string error;
-  constexpr size_t kStep = size_t{1} << 20, kMostOfDevice = size_t{256} << 20;
+  // What a string grows by is set to zero: in small steps that stays in the cache until it is read into.
+  constexpr size_t kStep = size_t{256} << 10, kMostOfDevice = size_t{256} << 20;
   for (;;) {
     const size_t old = text.size();
     const size_t spare = text.capacity() - old;
-    const size_t room = spare > 0 ? spare : std::max(kStep, old / 2);
+    const size_t room = spare > 0 ? std::min(spare, kStep) : kStep;
     text.resize(old + room);
     const ssize_t got = ::read(fd, text.data() + old, room);
     text.resize(old + static_cast<size_t>(std::max<ssize_t>(got, 0)));

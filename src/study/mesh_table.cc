@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "study/sweep_table.h"
 #include "text/json.h"
+#include "text/scatter_svg.h"
 #include "text/table.h"
 
 namespace hlosim {
@@ -50,6 +51,26 @@ std::string front_text(const MeshSearch& search, const Paint& paint) {
     table.add({value_text(*row, "hbm_peak"), rate_text_of(*row), percent_text(best / row->cost()),
                axes_of(*row), row->note});
   return fmt::format("\n{}\n{}", paint.strong("Frontier of memory against time"), table.text("  "));
+}
+
+/// Batches differ: rows are compared by the time of a token.
+std::string cost_svg(const MeshSearch& search) {
+  ScatterPlot plot;
+  plot.x = {.name = "hbm_peak",
+            .text = [metric = metric_index("hbm_peak")](double value) { return metric_text(metric, value); }};
+  plot.y = {.name = "time per token",
+            .text = [](double value) { return to_text(ceil_picoseconds(value)); },
+            .from_zero = true};
+  plot.series.clear();
+  for (const MeshRow& row : search.rows) {
+    if (row.state != State::kSimulated) continue;
+    const std::string mesh = axes_of(row);
+    const auto series = std::ranges::find(plot.series, mesh);
+    plot.marks.push_back({row.value("hbm_peak"), row.cost(),
+                          static_cast<size_t>(series - plot.series.begin()), row.is_front, row.note});
+    if (series == plot.series.end()) plot.series.push_back(mesh);
+  }
+  return scatter_svg(std::move(plot));
 }
 
 std::string counts_text(const MeshSearch& search) {
@@ -128,6 +149,7 @@ std::string mesh_json(const MeshSearch& search) {
 }
 
 std::string mesh_svg(const MeshSearch& search, const Experiment& experiment) {
+  if (knows_tokens(search)) return cost_svg(search);
   Experiment shown = experiment;
   SweepAxis meshes{SweepAxis::Kind::kKnob, "mesh", {}};
   std::vector<SweepResult> results;

@@ -20,7 +20,8 @@ struct MeshTextOptions {
 std::string mesh_text(const MeshSearch& search, const MeshTextOptions& options);
 /// Everything, in base units.
 std::string mesh_json(const MeshSearch& search);
-/// Time against memory of what was simulated, a ring around what is on the front.
+/// Time (of a token, where their number is known) against memory of what was simulated, a ring around what is
+/// on the front.
 std::string mesh_svg(const MeshSearch& search, const Experiment& experiment);
 
 }  // namespace hlosim

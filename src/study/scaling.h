@@ -90,5 +90,8 @@ struct ScaleWords {
 std::string to_text(const ScalePlan& plan, const ScaleWords& words);
 std::string to_json(const ScalePlan& plan, const ScaleWords& words);
 std::string to_csv(const ScalePlan& plan);
+/// Tokens/s against chips of the rows that fit, beside proportional growth from the first of them, with a
+/// ring at the last that pays. SVG.
+std::string to_svg(const ScalePlan& plan);
 
 }  // namespace hlosim

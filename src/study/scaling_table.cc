@@ -8,6 +8,7 @@
 #include "study/scaling.h"
 #include "text/escape.h"
 #include "text/json.h"
+#include "text/scatter_svg.h"
 #include "text/table.h"
 
 namespace hlosim {
@@ -197,6 +198,32 @@ std::string to_csv(const ScalePlan& plan) {
                         csv_field(point.mesh), csv_field(point.note), point.batch, fmt::join(cells, ","));
   }
   return text;
+}
+
+std::string to_svg(const ScalePlan& plan) {
+  enum Series : size_t { kSimulated, kProportional, kLast };
+  ScatterPlot plot;
+  plot.x = {.name = "chips", .text = {}};
+  plot.y = {.name = "tokens/s", .text = short_number, .from_zero = true};
+  plot.line = ScatterLine::kInOrder;
+  plot.series = {"simulated", "proportional"};
+  if (plan.last_that_pays) plot.series.push_back("last that pays");
+  double first_per_chip = 0;
+  for (size_t i = 0; i < plan.rows.size(); ++i) {
+    const ScalePoint& point = plan.rows[i].point;
+    if (!point.fits()) continue;
+    if (first_per_chip == 0) first_per_chip = point.tokens_per_chip();
+    const auto chips = static_cast<double>(point.chips);
+    plot.x.labels[chips] = std::to_string(point.chips);
+    const std::string title =
+        fmt::format("{} chips, {}: {} tokens/s, MFU {}", point.chips, mesh_text_of(point),
+                    short_number(point.tokens_per_second()), percent_text(point.mfu()));
+    plot.marks.push_back({chips, first_per_chip * chips, kProportional});
+    plot.marks.push_back({chips, point.tokens_per_second(), kSimulated, false, title});
+    if (plan.last_that_pays == i)
+      plot.marks.push_back({chips, point.tokens_per_second(), kLast, true, title});
+  }
+  return scatter_svg(std::move(plot));
 }
 
 }  // namespace hlosim

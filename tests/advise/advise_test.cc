@@ -14,7 +14,10 @@
 namespace hlosim {
 namespace {
 
+using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
+using testing::Not;
 
 TrialSetup setup_of(std::string_view text, const std::string& device) {
   TrialSetup setup{std::nullopt,
@@ -263,6 +266,29 @@ TEST(ModelAdvice, TwoBackwardKernelsBecomeOne) {
                       Proof::State::kNotPossible);
 }
 
+// Blocks and kernels exclude each other. On ties the smaller change, that of blocks, is advice.
+TEST(ModelAdvice, KernelsAndBlocksOfAttentionAreOneChoice) {
+  StepOptions step;
+  step.batch = 2, step.sequence = 4096;
+  const AdviceReport report = advice_on(model_setup(step), {"attention", "attention-blocks"});
+  ASSERT_EQ(report.advice.size(), 1u) << advice_text(report, {});
+  EXPECT_THAT(report.attempts, Contains(Field(&AdviceAttempt::outcome, AdviceAttempt::Outcome::kBetterOne)));
+}
+
+// JAX's flash kernel has other blocks than splash, and two kernels for gradients.
+TEST(ModelAdvice, FlashHasBlocksOfItsOwn) {
+  StepOptions step;
+  step.batch = 2, step.sequence = 4096;
+  step.attention = AttentionKernel::kFlash;
+  step.tiles = {.q = 256, .kv = 256, .q_dkv = 256, .kv_dkv = 256, .q_dq = 256, .kv_dq = 256};
+  step.tiles.fused_backward = false;
+  const AdviceReport report = advice_on(model_setup(step), {"attention-blocks"});
+  ASSERT_EQ(report.advice.size(), 1u) << advice_text(report, {});
+  EXPECT_THAT(report.advice[0].proposal.change, HasSubstr("block_k_major="));
+  EXPECT_THAT(report.advice[0].proposal.change, Not(HasSubstr("use_fused_bwd_kernel")));
+  EXPECT_THAT(report.advice[0].proposal.change, Not(HasSubstr("MaxText")));
+}
+
 TrialSetup expert_setup(const GroupedTiles& tiles) {
   ModelConfig config;
   config.name = "experts";
@@ -275,6 +301,7 @@ TrialSetup expert_setup(const GroupedTiles& tiles) {
       StepModel{std::make_shared<const ModelConfig>(config), step}, nullptr, test::device_or_fail("v7x"), {}};
   KernelConfig& kernel = setup.device.config.kernel;
   kernel.ragged_rows = tiles.rows, kernel.ragged_depth = tiles.depth, kernel.ragged_columns = tiles.columns;
+  kernel.ragged_walk = RaggedWalk::kVisits;
   const Result<void> made = remake_step(setup);
   EXPECT_TRUE(made) << render(made.error());
   return setup;

@@ -190,6 +190,10 @@ Option CommandLine::add_flag(const std::string& names, const std::string& descri
 
 void CommandLine::footer(const std::string& text) { app_->footer(text); }
 
+void CommandLine::format_by_suffix(std::string& format, const std::string& output) {
+  format_ = &format, output_ = &output;
+}
+
 Option CommandLine::option(const std::string& name) const { return Option(app_->get_option(name)); }
 
 std::optional<Option> CommandLine::find(const std::string& name) const {
@@ -250,6 +254,23 @@ Result<void> CommandLine::refuse_empty_values(const std::vector<std::string>& ar
   return {};
 }
 
+Result<void> CommandLine::take_format_of_suffix() const {
+  static constexpr std::pair<std::string_view, std::string_view> kSuffixes[] = {
+      {".json", "json"}, {".csv", "csv"}, {".html", "html"}, {".md", "markdown"}, {".svg", "svg"}};
+  if (!format_ || option("--format").count() > 0) return {};
+  const std::vector<std::string> words = option("--format").words();
+  for (const auto& [suffix, word] : kSuffixes) {
+    if (!output_->ends_with(suffix)) continue;
+    if (std::ranges::find(words, word) == words.end())
+      return failure(fmt::format("--output: '{}' ends in {}, expected one of the formats {}", shown(*output_),
+                                 suffix, fmt::join(words, ", ")),
+                     find(fmt::format("--{}", word)) ? fmt::format("--{}=FILE writes it", word)
+                                                     : "--format=text writes text into a file of any name");
+    *format_ = word;
+  }
+  return {};
+}
+
 Result<std::string> CommandLine::parse(const std::vector<std::string>& args) {
   if (Result<void> fine = refuse_empty_values(args); !fine) return tl::unexpected(std::move(fine.error()));
   try {
@@ -264,6 +285,7 @@ Result<std::string> CommandLine::parse(const std::vector<std::string>& args) {
   if (const std::optional<Option> output = find("--output"))
     if (std::ranges::count(output->values(), std::string()) > 0)
       return failure("--output: '' is not a name of a file");
+  if (Result<void> taken = take_format_of_suffix(); !taken) return tl::unexpected(std::move(taken.error()));
   return std::string();
 }
 

@@ -98,6 +98,9 @@ class CommandLine {
   Option add_flag(const std::string& names, const std::string& description);
   /// What stands at the end of help.
   void footer(const std::string& text);
+  /// Without --format the suffix of --output decides: .json, .csv, .html, .md. parse() refuses a suffix that
+  /// --format has no word for. The variables are those of the two options.
+  void format_by_suffix(std::string& format, const std::string& output);
 
   /// One that was added: "--name", "NAME". With option() it has to be there.
   Option option(const std::string& name) const;
@@ -112,8 +115,11 @@ class CommandLine {
 
  private:
   Result<void> refuse_empty_values(const std::vector<std::string>& args) const;
+  Result<void> take_format_of_suffix() const;
 
   std::unique_ptr<CLI::App> app_;
+  std::string* format_ = nullptr;  // of format_by_suffix()
+  const std::string* output_ = nullptr;
 };
 
 }  // namespace hlosim

@@ -100,7 +100,8 @@ class ModelLoader {
       if (!more) return tl::unexpected(more.error());
       settings.insert(settings.end(), more->begin(), more->end());
     }
-    Result<MaxTextStep> step = read_maxtext(settings, {from_.devices, devices_of_slice});
+    Result<MaxTextStep> step =
+        read_maxtext(settings, {from_.devices ? from_.devices : from_.known_devices, devices_of_slice});
     if (!step) return tl::unexpected(step.error());
     for (const Diagnostic& warning : step->notes) tell(warning, streams_);
     ModelConfig model = step->model;
@@ -118,12 +119,16 @@ void declare_model_source(CommandLine& line, ModelSource& from) {
       "FILE", from.file,
       "Model file (examples/models), Hugging Face config.json, MaxText configuration or script, or a "
       "built-in model such as llama3-8b; - is standard input");
-  line.add_option(
-      "--maxtext", from.maxtext,
-      "Settings or command line of MaxText: train.py base.yml model_name=llama2-70b ...; overrides "
-      "those of FILE");
+  declare_maxtext(line, from.maxtext);
   line.add_option("--devices", from.devices, "Devices of all slices, where an axis of MaxText's meshes is -1")
       .from(1);
+}
+
+void declare_maxtext(CommandLine& line, std::string& maxtext) {
+  line.add_option(
+      "--maxtext", maxtext,
+      "Settings or command line of MaxText: train.py base.yml model_name=llama2-70b ...; overrides "
+      "those of FILE");
 }
 
 std::optional<ModelInput> read_model(const ModelSource& from, Streams streams) {
@@ -176,7 +181,9 @@ void add_device_choices(const ModelInput& input, DeviceChoices& choices) {
 }
 
 bool names_model(std::string_view path) {
-  return path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json") || builtin_model(path);
+  static constexpr std::string_view kSuffixes[] = {".yaml", ".yml", ".json", ".sh"};
+  return std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return path.ends_with(suffix); }) ||
+         builtin_model(path);
 }
 
 }  // namespace hlosim

@@ -25,7 +25,8 @@ struct StepChoice;
 struct ModelSource {
   std::string file = {};                // a path, `-`, or a built-in model's name; may be empty with maxtext
   std::string maxtext = {};             // settings, or a command line of MaxText; after those of the file
-  std::optional<int64_t> devices = {};  // of all slices, for MaxText's axes of -1
+  std::optional<int64_t> devices = {};  // of all slices, for MaxText's axes of -1; an error for other models
+  std::optional<int64_t> known_devices = {};  // the same, where the number means something for all models
 };
 
 struct ModelInput {
@@ -52,11 +53,14 @@ void add_device_choices(const ModelInput& input, DeviceChoices& choices);
 
 /// FILE, --maxtext and --devices.
 void declare_model_source(CommandLine& line, ModelSource& from);
+/// --maxtext alone.
+void declare_maxtext(CommandLine& line, std::string& maxtext);
 
 /// Null, with what is wrong printed. Settings that nothing models are printed as warnings.
 std::optional<ModelInput> read_model(const ModelSource& from, Streams streams);
 
-/// A model by its name: a file that ends in .yaml, .yml or .json, or a built-in model; else a module.
+/// A model by its name: a file that ends in .yaml, .yml, .json or .sh (a script of MaxText), or a built-in
+/// model; else a module.
 bool names_model(std::string_view path);
 
 }  // namespace hlosim

@@ -11,6 +11,7 @@
 #include "lower/inline.h"
 #include "lower/on_chip.h"
 #include "lower/same_schedule.h"
+#include "lower/sink_allocations.h"
 #include "lower/spill.h"
 #include "lower/standard_memories.h"
 #include "memory/occupancy.h"
@@ -490,6 +491,7 @@ class Lowerer {
     if (!fitting->kept_input && fitting->time_after < best.time) {
       best.time = fitting->time_after;
       lowered.module = std::move(fitting->module);
+      sink_allocations(lowered.module);
       lowered.simulation.reset();
     }
     if (fitting->short_on_chip) spill_for_order(best, given, scheduling, room);
@@ -501,6 +503,7 @@ class Lowerer {
     scheduling.fits_on_chip = false;
     std::optional<LatencySchedule> whole = order_with_pairs(given, scheduling);
     if (!whole || whole->kept_input || whole->time_after >= best.time) return;
+    sink_allocations(whole->module);
     if (spill_overflow(whole->module, table_, room.config) > 0)
       whole->module = compacted(std::move(whole->module), table_);
     Timed one = timed(std::move(whole->module));

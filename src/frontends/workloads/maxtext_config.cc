@@ -251,8 +251,19 @@ class MaxTextReader {
   void compiler_flags() {
     for (const std::string_view key : kFlagSettings) {
       const Value* value = fields_.find(key);
-      if (!value || !value->is_scalar() || value->text.empty()) continue;
-      step_.xla_flags += (step_.xla_flags.empty() ? "" : " ") + value->text;
+      if (value && value->is_scalar()) add_flags(*value);
+    }
+  }
+
+  /// Scripts have environment variables among the flags: TPU_MEGACORE=MEGACORE_DENSE.
+  void add_flags(const Value& value) {
+    for (std::string_view text = trimmed(value.text); !text.empty(); text = trimmed(text)) {
+      const std::string_view word = text.substr(0, text.find_first_of(" \t\r\n"));
+      text.remove_prefix(word.size());
+      if (word[0] >= 'A' && word[0] <= 'Z')
+        note(value, fmt::format("has {}, which is not modelled", shown(word)));
+      else
+        step_.xla_flags += fmt::format("{}{}", step_.xla_flags.empty() ? "" : " ", word);
     }
   }
 
@@ -324,6 +335,7 @@ class MaxTextReader {
     StepOptions& options = step_.options;
     options.sequence = 2048;
     fields_.whole("max_target_length", options.sequence, 1);
+    options.tiles.fused_backward = false;  // base.yml: sa_use_fused_bwd_kernel
     read_maxtext_type(fields_, "dtype", options.compute_type);
     read_maxtext_settings(fields_, options);
     read_maxtext_quantization(fields_, options);
@@ -533,6 +545,10 @@ class MaxTextReader {
 };
 
 }  // namespace
+
+bool is_without_effect_in_maxtext(std::string_view key) {
+  return std::ranges::find(kMaxTextWithoutEffect, key) != std::end(kMaxTextWithoutEffect);
+}
 
 Result<MaxTextStep> read_maxtext(const std::vector<Value>& settings, const MaxTextContext& context) {
   Value root;

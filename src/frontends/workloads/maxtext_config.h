@@ -39,11 +39,14 @@ struct MaxTextContext {
 };
 
 /// KEY=VALUE of a command line, which may be a part of a script: what follows the program train….py or
-/// -m ….train up to the line's end, and LIBTPU_INIT_ARGS and XLA_FLAGS as the lines before set them. Errors,
+/// -m ….train (or -m maxtext….$NAME) up to the line's end, and LIBTPU_INIT_ARGS and XLA_FLAGS as the lines
+/// before set them. Settings without effect that are shell variables (run_name=$NAME) are left out. Errors,
 /// with their place: quotes that don't end, shell variables, a line without settings.
 Result<std::vector<Value>> read_maxtext_line(const SourcePtr& source);
 /// The keys of a YAML file. Errors: of parse_yaml(), a file that is no map.
 Result<std::vector<Value>> read_maxtext_yaml(const SourcePtr& source);
+/// Is it a setting of data, checkpoints, logs or the learning rate, which no time of a step depends on?
+bool is_without_effect_in_maxtext(std::string_view key);
 /// Does a YAML file or a command line look like MaxText's? Model files and other texts don't.
 bool is_maxtext_yaml(const SourcePtr& source);
 bool is_maxtext_line(std::string_view text);

@@ -85,13 +85,14 @@ class LineReader {
   size_t at_;
 };
 
-/// "MaxText/train.py", "train_compile.py", "MaxText.train", "maxtext.trainers.pre_train.train"
+/// "MaxText/train.py", "train_compile.py", "MaxText.train", "maxtext.trainers.pre_train.train" (or .$NAME)
 bool is_trainer(std::string_view word) {
   word.remove_prefix(std::min(word.find_last_of('/') + 1, word.size()));
   if (word.ends_with(".py")) return word.starts_with("train");
-  return word.find("axtext") != std::string_view::npos || word.find("axText") != std::string_view::npos
-             ? word.substr(word.find_last_of('.') + 1).starts_with("train") && word.find('=') == word.npos
-             : false;
+  const bool is_maxtext = word.find("axtext") != word.npos || word.find("axText") != word.npos;
+  if (!is_maxtext || word.find('=') != word.npos) return false;
+  const std::string_view last = word.substr(word.find_last_of('.') + 1);
+  return last.starts_with("train") || (last.starts_with('$') && last.size() < word.size());
 }
 
 /// 1_000, -1, 3.e-5
@@ -174,7 +175,9 @@ Result<std::vector<Value>> settings_of(const std::vector<LineWord>& words, const
     value.key = word.text.substr(0, equals), value.key_offset = word.offset;
     while (value.key.starts_with('-')) value.key.erase(0, 1);
     const std::string text = word.text.substr(equals + 1);
-    if (text.find('$') != std::string::npos)
+    const bool has_variable = text.find('$') != std::string::npos;
+    if (has_variable && is_without_effect_in_maxtext(value.key)) continue;
+    if (has_variable)
       return tl::unexpected(error_at(
           value, fmt::format("{}: '{}' is a shell variable", value.key, shown(text)), "its value is needed"));
     if (text.size() > 1 && text.front() == '[' && text.back() == ']')

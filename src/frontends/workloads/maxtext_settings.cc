@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
+#include "base/quantity_text.h"
 #include "base/text.h"
 
 namespace hlosim {
@@ -44,12 +44,6 @@ constexpr LayoutSetting kTileLayouts[] = {{"sa_q_layout", &AttentionTiles::q_seq
 
 constexpr std::array<std::string_view, 7> kAxisOrder = {"data",    "fsdp",   "fsdp_transpose", "sequence",
                                                         "context", "tensor", "expert"};
-
-int64_t size_of(const Mesh& mesh, std::string_view name) {
-  for (const MeshAxis& axis : mesh.axes)
-    if (axis.name == name) return axis.size;
-  return 1;
-}
 
 }  // namespace
 
@@ -130,12 +124,9 @@ void read_common_tile(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& 
   const Value* tile = fields.find(kTile);
   if (!tile) return;
   std::vector<int64_t> sizes;
-  for (const Value& one : tile->items) {
-    int64_t size = 0;
-    const auto [end, error] = std::from_chars(one.text.data(), one.text.data() + one.text.size(), size);
-    if (one.is_scalar() && error == std::errc() && end == one.text.data() + one.text.size() && size > 0)
-      sizes.push_back(size);
-  }
+  for (const Value& one : tile->items)
+    if (const Result<int64_t> size = TextForm<int64_t>::read(one.text); one.is_scalar() && size && *size > 0)
+      sizes.push_back(*size);
   if (sizes.size() != 3 || tile->items.size() != 3)
     return fields.wrong(
         kTile, fmt::format("\"{}\": expected rows, depth and columns, three whole numbers from 1 on", kTile));
@@ -210,6 +201,12 @@ std::vector<std::pair<std::string_view, std::string>> grouped_tile_keys(const Gr
 
 std::span<const std::string_view> maxtext_axes() { return kAxisOrder; }
 
+int64_t axis_size(const Mesh& mesh, std::string_view name) {
+  const auto axis =
+      std::ranges::find(mesh.axes, name, [](const MeshAxis& one) -> std::string_view { return one.name; });
+  return axis == mesh.axes.end() ? 1 : axis->size;
+}
+
 Mesh mesh_over_slices(const Mesh& ici, const Mesh& dcn) {
   std::vector<std::string_view> names(kAxisOrder.begin(), kAxisOrder.end());
   for (const Mesh* one : {&ici, &dcn})
@@ -217,13 +214,13 @@ Mesh mesh_over_slices(const Mesh& ici, const Mesh& dcn) {
       if (std::ranges::find(names, axis.name) == names.end()) names.push_back(axis.name);
   Mesh mesh;
   for (const std::string_view name : names)
-    if (const int64_t size = size_of(dcn, name) * size_of(ici, name); size > 1)
+    if (const int64_t size = axis_size(dcn, name) * axis_size(ici, name); size > 1)
       mesh.axes.push_back({std::string(name), size});
   const int64_t in_slice = ici.devices();
   for (int64_t place = 0; place < mesh.devices(); ++place) {
     int64_t rest = place, slice = 0, inside = 0, slice_stride = 1, inside_stride = 1;
     for (size_t i = mesh.axes.size(); i-- > 0;) {
-      const int64_t inner = size_of(ici, mesh.axes[i].name), outer = size_of(dcn, mesh.axes[i].name);
+      const int64_t inner = axis_size(ici, mesh.axes[i].name), outer = axis_size(dcn, mesh.axes[i].name);
       const int64_t at = rest % mesh.axes[i].size;
       rest /= mesh.axes[i].size;
       inside += at % inner * inside_stride, slice += at / inner * slice_stride;

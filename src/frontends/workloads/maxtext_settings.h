@@ -49,6 +49,9 @@ std::span<const std::string_view> maxtext_axes();
 /// Devices along an axis of a mesh over all slices, and of all its axes together.
 inline constexpr int64_t kMostMeshDevices = 1 << 20;
 
+/// Devices along an axis; 1: the mesh has none of this name.
+int64_t axis_size(const Mesh& mesh, std::string_view name);
+
 /// One mesh over all slices: an axis that both have goes over the slices first. Axes that
 /// maxtext_axes() doesn't name come last. Places are numbered slice by slice, as devices are.
 Mesh mesh_over_slices(const Mesh& ici, const Mesh& dcn);

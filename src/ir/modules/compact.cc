@@ -303,10 +303,10 @@ class Compactness {
   Compactness(Module& module, const OpTable& table) : module_(module), table_(table) {}
 
   bool holds() {
-    const std::vector<ComputationId> order = callees_first(module_);
-    for (size_t i = 0; i < order.size(); ++i)
-      if (order[i] != ComputationId{static_cast<int32_t>(i)} || !is_compact(order[i])) return false;
-    return next_ == static_cast<int64_t>(module_.instructions.size()) && header_is_laid_out();
+    for (size_t i = 0; i < module_.computations.size(); ++i)
+      if (!is_compact(ComputationId{static_cast<int32_t>(i)})) return false;
+    if (next_ != static_cast<int64_t>(module_.instructions.size()) || !header_is_laid_out()) return false;
+    return std::ranges::is_sorted(callees_first(module_));
   }
 
  private:

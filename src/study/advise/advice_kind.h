@@ -75,8 +75,9 @@ struct AdviceKind {
   std::string_view summary;  // one line: what is tried
   /// The most promising first. May be empty.
   std::vector<Proposal> (*find)(const AdviceSubject& subject) = nullptr;
-  bool alternatives = false;  // proposals exclude each other: only the best is advice
-  bool on_request = false;    // tried only by name: no change of the user's program leads there
+  std::string_view
+      group{};              // proposals of one group exclude each other: only the best is advice; empty: none
+  bool on_request = false;  // tried only by name: no change of the user's program leads there
 };
 
 /// All kinds, those of the largest reach first.

@@ -9,6 +9,7 @@
 
 #include "advise/deadline.h"
 #include "base/check.h"
+#include "base/quantity_text.h"
 #include "lower/lower.h"
 #include "threads/parallel.h"
 
@@ -66,17 +67,14 @@ struct Trial {
   TrialSetup setup;  // after the change
 };
 
-Picoseconds scaled(Picoseconds time, double factor) {
-  return Picoseconds(static_cast<int64_t>(std::llround(static_cast<double>(time.count()) * factor)));
-}
-
 /// The 80 % interval of a saving, by the errors measured for the kinds of work that it changes.
 void set_interval(Advice& advice, const TrialFigures& before, const TrialFigures& after, double work,
                   const std::optional<ErrorsConfig>& errors) {
   TimeByKind change{};
   Picoseconds sum{};
   for (size_t i = 0; i < change.size(); ++i) {
-    const int64_t difference = before.kinds[i].count() - scaled(after.kinds[i], 1 / work).count();
+    const int64_t difference =
+        before.kinds[i].count() - TextForm<Picoseconds>::scaled(after.kinds[i], 1 / work).count();
     change[i] = Picoseconds(std::abs(difference));
     sum += change[i];
   }
@@ -178,7 +176,7 @@ class Adviser {
     AdviceAttempt attempt{trial.kind, trial.proposal.name, outcome, {}, {}, std::move(note)};
     if (trial.done && trial.problem.empty()) {
       attempt.before = before_.time;
-      attempt.after = scaled(trial.figures.time, 1 / trial.proposal.work);
+      attempt.after = TextForm<Picoseconds>::scaled(trial.figures.time, 1 / trial.proposal.work);
     }
     report_.attempts.push_back(std::move(attempt));
   }
@@ -205,10 +203,11 @@ class Adviser {
     std::ranges::stable_sort(paying,
                              [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
     for (auto& [advice, trial] : paying) {
-      const bool is_taken = advice.kind->alternatives &&
-                            std::ranges::any_of(report_.advice, [&kind = advice.kind](const Advice& other) {
-                              return other.kind == kind;
-                            });
+      const std::string_view group = advice.kind->group;
+      const bool is_taken =
+          !group.empty() && std::ranges::any_of(report_.advice, [group](const Advice& other) {
+            return other.kind->group == group;
+          });
       if (is_taken) {
         add_attempt(*trial, Outcome::kBetterOne);
         continue;
@@ -223,7 +222,7 @@ class Adviser {
     advice.kind = trial.kind;
     advice.proposal = trial.proposal;
     advice.before = before_.time;
-    advice.after = scaled(trial.figures.time, 1 / trial.proposal.work);
+    advice.after = TextForm<Picoseconds>::scaled(trial.figures.time, 1 / trial.proposal.work);
     advice.peak_before = before_.peak, advice.peak_after = trial.figures.peak;
     advice.fits_before = before_.fits, advice.fits_after = trial.figures.fits;
     set_interval(advice, before_, trial.figures, trial.proposal.work, setup_.device.config.errors);
@@ -248,7 +247,8 @@ class Adviser {
     const bool a_same = a.proposal.work == 1, b_same = b.proposal.work == 1;
     if (a_same != b_same) return a_same;
     if (a.saved() != b.saved()) return a.saved() > b.saved();
-    return a.peak_after < b.peak_after;
+    if (a.peak_after != b.peak_after) return a.peak_after < b.peak_after;
+    return a.kind < b.kind;  // rows of one table, in which the smaller change comes first
   }
 
   /// Adds one advice after the other, as long as the step gets shorter.

@@ -48,7 +48,7 @@ struct AdviceAttempt {
     kNotPossible,   // the change can't be made, or the changed program can't be simulated
     kDoesNotFit,    // it would need more memory than there is
     kOtherResults,  // executed, it computes something else
-    kBetterOne,     // another proposal of its kind saves more
+    kBetterOne,     // another proposal of its group saves as much or more
     kNoTime,        // the budget was over
   };
   const AdviceKind* kind = nullptr;

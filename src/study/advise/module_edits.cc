@@ -59,6 +59,14 @@ Edit edit_of_blocks(std::function<void(StepOptions& step)> change) {
   };
 }
 
+std::set<int64_t> aliased_parameters(const Module& module) {
+  std::set<int64_t> numbers;
+  for (const AttrKey key : {AttrKey::kInputOutputAlias, AttrKey::kBufferDonor})
+    if (const Attr* attr = module.find(key))
+      for (const Alias& alias : attr->aliases()) numbers.insert(alias.parameter);
+  return numbers;
+}
+
 void forget_entry_layout(Module& module) { drop_header(module, AttrKey::kEntryComputationLayout); }
 
 int64_t logical_bytes(ShapeRef shape) {

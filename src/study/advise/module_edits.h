@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,9 @@ Edit edit_of_step(std::function<void(StepOptions& step)> change);
 
 /// The same, of the blocks of kernels: blocks that need more VMEM than kernels may use are an error.
 Edit edit_of_blocks(std::function<void(StepOptions& step)> change);
+
+/// Numbers of the parameters that results overwrite or that are donated.
+std::set<int64_t> aliased_parameters(const Module& module);
 
 /// The entry's signature changed: the header states no layout of it any more.
 void forget_entry_layout(Module& module);

@@ -158,6 +158,7 @@ std::function<int()> declare_kernel(CommandLine& line, Streams streams) {
   line.add_option("-o,--output", options->output, "Output file; - is standard output")
       .writes_file(streams.files)
       .show_default();
+  line.format_by_suffix(options->format, options->output);
   return [options, streams] { return kernel(*options, streams); };
 }
 

@@ -297,12 +297,10 @@ std::function<int()> declare_report(CommandLine& line, Streams streams) {
   line.add_option("--fail-on", options->fail_on,
                   "Exit with 1 if the module does not fit in the device's memory")
       .one_of({"oom"});
-  return [options, streams, format] {
+  line.format_by_suffix(options->format, options->output);
+  return [options, streams] {
     options->before = options->before || options->diff;
     if (!options->html.empty()) options->format = "html", options->output = options->html;
-    if (format.count() == 0 && options->html.empty())
-      if (const ReportFormat* by_suffix = report_format_of_file(options->output))
-        options->format = by_suffix->name;
     return report(*options, streams);
   };
 }

@@ -50,13 +50,6 @@ const ReportFormat* find_report_format(std::string_view name) {
   return nullptr;
 }
 
-const ReportFormat* report_format_of_file(std::string_view path) {
-  if (path.ends_with(".txt")) return &kFormats[0];
-  for (const ReportFormat& format : kFormats)
-    if (path.ends_with(fmt::format(".{}", format.name))) return &format;
-  return nullptr;
-}
-
 std::string report_format_names() {
   std::string out;
   for (const ReportFormat& format : kFormats) {

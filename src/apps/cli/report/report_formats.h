@@ -44,8 +44,6 @@ struct ReportFormat {
 std::span<const ReportFormat> report_formats();
 /// Null: there is none of that name.
 const ReportFormat* find_report_format(std::string_view name);
-/// The format of a file by its suffix: .html, .json, .csv, .txt. Null: another suffix, or none.
-const ReportFormat* report_format_of_file(std::string_view path);
 /// "text, json, csv or html (one page for a browser)"
 std::string report_format_names();
 

@@ -223,6 +223,7 @@ std::function<int()> declare_accuracy(CommandLine& line, Streams streams) {
       .show_default();
   line.add_option("--report", options->report, "Directory for accuracy.md and accuracy.svg");
   line.add_option("--date", options->date, "Date of the report (default: today)");
+  line.format_by_suffix(options->format, options->output);
   return [options, streams] { return accuracy(*options, streams); };
 }
 

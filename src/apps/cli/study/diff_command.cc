@@ -112,6 +112,7 @@ std::function<int()> declare_diff(CommandLine& line, Streams streams) {
   line.add_option("--top", options->top, "Rows of each list in text and Markdown; 0: all")
       .from(0)
       .show_default();
+  line.format_by_suffix(options->format, options->output);
   return [options, streams] { return diff(*options, streams); };
 }
 

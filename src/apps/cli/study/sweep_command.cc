@@ -169,6 +169,7 @@ std::function<int()> declare_sweep(CommandLine& line, Streams streams) {
   line.add_option("--threads", options->threads, "Number of threads of each rank; 0: one per processor")
       .between(0, kMostThreads)
       .show_default();
+  line.format_by_suffix(options->format, options->output);
   return [options, streams] { return sweep(*options, streams); };
 }
 

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <ostream>
 
 #include "advise/advice_text.h"
 #include "advise/advise.h"
+#include "base/quantity_text.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
@@ -14,6 +14,7 @@
 #include "cli/tune/made_text.h"
 #include "console/command_line.h"
 #include "console/input.h"
+#include "console/list_options.h"
 #include "console/model_input.h"
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"
@@ -30,6 +31,7 @@ struct AdviseArguments {
   StepChoice step;  // of a model file
   std::string budget = "30", apply, output, format = "text";
   std::string dcn_mesh;  // of a model file, over the slices
+  std::string maxtext;
   std::vector<std::string> only;
   size_t top = 20;
   bool list_kinds = false, no_proof = false;
@@ -44,16 +46,14 @@ int list_advice_kinds(Streams streams) {
 /// "1,3" of `count` pieces of advice, as indices from 0.
 Result<std::vector<size_t>> chosen_advice(const std::string& text, size_t count) {
   std::vector<size_t> chosen;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    size_t number = 0;
-    const auto read = std::from_chars(text.data() + at, text.data() + end, number);
-    if (read.ec != std::errc() || read.ptr != text.data() + end || number < 1)
+  for (const std::string& word : split(text, ',')) {
+    const Result<int64_t> number = TextForm<int64_t>::read(word);
+    if (!number || *number < 1)
       return failure(fmt::format("--apply: '{}' is not a list of numbers of advice", shown(text)),
                      "as in --apply=1,3");
-    if (number > count) return failure(fmt::format("--apply: there is no advice {}, only {}", number, count));
-    chosen.push_back(number - 1);
-    at = end + 1;
+    if (*number > static_cast<int64_t>(count))
+      return failure(fmt::format("--apply: there is no advice {}, only {}", *number, count));
+    chosen.push_back(static_cast<size_t>(*number - 1));
   }
   return chosen;
 }
@@ -63,12 +63,13 @@ class AdviseCommand {
   AdviseCommand(const AdviseArguments& options, Streams streams) : options_(options), streams_(streams) {}
 
   int run() {
-    if (options_.simulation.files.size() != 1)
+    const size_t files = options_.simulation.files.size();
+    if (files > 1 || (files == 0 && options_.maxtext.empty()))
       return fail(failure("FILE is required: one module or model file").value());
     if (options_.apply.empty() != options_.output.empty())
       return fail(failure("--apply and -o need each other", "as in --apply=1 -o changed.hlo").value());
     if (Result<void> known = read_options(); !known) return fail(known.error());
-    if (names_model(options_.simulation.files[0])) return of_model();
+    if (!options_.maxtext.empty() || names_model(options_.simulation.files[0])) return of_model();
     const std::optional<SimulationSetting> setting = read_simulation(options_.simulation, streams_);
     if (!setting) return kExitInput;
     if (options_.step != StepChoice() || !options_.dcn_mesh.empty())
@@ -102,7 +103,11 @@ class AdviseCommand {
       return fail(failure("--shard, --written-for and --partitions are for modules",
                           "a model's step is written for its --mesh")
                       .value());
-    std::optional<ModelInput> input = read_model({.file = options_.simulation.files[0]}, streams_);
+    const auto& files = options_.simulation.files;
+    std::optional<ModelInput> input = read_model({.file = files.empty() ? "" : files[0],
+                                                  .maxtext = options_.maxtext,
+                                                  .known_devices = options_.simulation.devices},
+                                                 streams_);
     if (!input) return kExitInput;
     Result<StepOptions> step = step_of(*input, options_.step, {mesh.mesh, options_.dcn_mesh});
     if (!step) return fail(step.error());
@@ -184,8 +189,8 @@ std::function<int()> declare_advise(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<AdviseArguments>();
   declare_simulation(line, options->simulation);
   line.option("FILE").required(false).description(
-      "HLO file, or a model file (.yaml, examples/models) with the options of hlosim model; - is standard "
-      "input");
+      "HLO file, or a model as hlosim model takes it (.yaml, .json, .sh or a built-in name) with the options "
+      "of its step; - is standard input");
   line.add_option("--budget", options->budget, "Time for everything, as in 30s or 2min; 0: no limit")
       .show_default();
   line.add_option("--only", options->only, "Try this kind of advice only; may be repeated").one_value_each();
@@ -198,6 +203,7 @@ std::function<int()> declare_advise(CommandLine& line, Streams streams) {
   line.add_option("--format", options->format, "text or json").one_of({"text", "json"}).show_default();
   line.add_option("--top", options->top, "Pieces of advice in the text; 0: all").show_default();
   declare_step(line, options->step);
+  declare_maxtext(line, options->maxtext);
   line.add_option("--dcn-mesh", options->dcn_mesh,
                   "Of a model file: axes over the slices, as data=2; --mesh has those of a slice");
   return [options, streams] {

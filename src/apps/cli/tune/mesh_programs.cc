@@ -14,10 +14,20 @@
 namespace hlosim {
 namespace {
 
-Result<void> add(MeshPrograms& into, const ModelConfig& model, const StepChoice& choice, const Mesh& mesh,
+/// The step of one batch and one policy, choice.batch and choice.remat, on this mesh.
+Result<StepOptions> step_on(const Mesh& mesh, const MeshStep& step, const StepChoice& choice) {
+  Result<StepOptions> chosen = step_options(choice, mesh);
+  if (!chosen || !step.own) return chosen;
+  StepOptions own = *step.own;
+  own.mesh = mesh, own.batch = chosen->batch;
+  if (step.choice.remat != StepChoice().remat) own.remat = chosen->remat;
+  return own;
+}
+
+Result<void> add(MeshPrograms& into, const ModelConfig& model, const Result<StepOptions>& step,
                  const std::string& note) {
-  const Result<StepOptions> step = step_options(choice, mesh);
   if (!step) return tl::unexpected(step.error());
+  const Mesh& mesh = step->mesh;
   Result<Module> module = make_step(model, *step);
   if (!module) {
     std::string text = fmt::format("{}: {}", to_text(mesh), module.error().message);
@@ -52,8 +62,9 @@ std::vector<StepMesh> step_meshes(const StepMeshQuestion& question) {
   return meshes;
 }
 
-Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& choice,
+Result<MeshPrograms> mesh_programs(const ModelConfig& model, const MeshStep& step,
                                    const std::vector<StepMesh>& meshes, const std::vector<int64_t>& batches) {
+  const StepChoice& choice = step.choice;
   if (batches.empty())
     return failure("tune mesh of a model: --batch is missing",
                    "sequences of all devices together, the same on every mesh");
@@ -70,7 +81,7 @@ Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& c
         std::string note = over_slices;
         if (batches.size() > 1) note += fmt::format("{}batch={}", note.empty() ? "" : " ", batch);
         if (policies.size() > 1) note += (note.empty() ? "remat=" : " remat=") + policy;
-        if (Result<void> added = add(made, model, own, mesh, note); !added)
+        if (Result<void> added = add(made, model, step_on(mesh, step, own), note); !added)
           return tl::unexpected(added.error());
       }
   }

@@ -2,7 +2,7 @@
 // rematerialization that was asked for.
 //
 //   const std::vector<StepMesh> meshes = step_meshes({.devices = 64, .axes = {"fsdp", "tensor"}});
-//   const Result<MeshPrograms> made = mesh_programs(model, choice, meshes, {256, 512});
+//   const Result<MeshPrograms> made = mesh_programs(model, {choice}, meshes, {256, 512});
 //   search_programs(made->programs, device, task, ranks, progress)
 #pragma once
 
@@ -37,10 +37,19 @@ struct StepMeshQuestion {
 /// All meshes of these axes; `slices` divides `devices`.
 std::vector<StepMesh> step_meshes(const StepMeshQuestion& question);
 
-/// `choice.remat` may name several, each with changes for single values: full,minimal,full+context=host.
-/// `batches`: of all devices together; choice.batch isn't used. Errors: those of its options, an axis that no
-/// rule of the model's shardings knows, no batch, no mesh that the model can be cut by.
-Result<MeshPrograms> mesh_programs(const ModelConfig& model, const StepChoice& choice,
+/// The step that is written for each mesh.
+struct MeshStep {
+  /// choice.remat may name several policies, each with changes for single values:
+  /// full,minimal,full+context=host. choice.batch isn't used.
+  const StepChoice& choice;
+  /// Of a MaxText configuration, in place of the choice, of which only a remat other than its default counts.
+  /// May be null.
+  const StepOptions* own = nullptr;
+};
+
+/// `batches`: of all devices together. Errors: those of the step's options, an axis that no rule of the
+/// model's shardings knows, no batch, no mesh that the model can be cut by.
+Result<MeshPrograms> mesh_programs(const ModelConfig& model, const MeshStep& step,
                                    const std::vector<StepMesh>& meshes, const std::vector<int64_t>& batches);
 
 }  // namespace hlosim

@@ -32,7 +32,8 @@ struct ScaleArguments {
   ModelSource from;
   SimulationOptions simulation;
   StepChoice step;
-  std::string chips, mesh, axes = "fsdp,tensor", dcn_axes = "data", tokens, format = "text", output = "-";
+  std::string chips, mesh, axes = "fsdp,tensor", dcn_axes = "data", tokens, format = "text", output = "-",
+                           svg;
   int64_t slices = 0, slice_chips = 0;  // 0: not given
   std::optional<double> batch_per_chip;
   double price = 0, worth = 0.5;
@@ -248,7 +249,7 @@ class ScaleCommand {
     const Result<std::vector<std::string>> dcn_axes = read_words("--dcn-axes", options_.dcn_axes);
     if (!dcn_axes) return tl::unexpected(dcn_axes.error());
     const std::vector<StepMesh> meshes = step_meshes({empty.devices, *axes, empty.slices, *dcn_axes});
-    Result<MeshPrograms> made = mesh_programs(input.model, options_.step, meshes, {empty.batch});
+    Result<MeshPrograms> made = mesh_programs(input.model, {options_.step}, meshes, {empty.batch});
     std::vector<Candidate> candidates;
     if (!made) {
       Candidate none{empty, std::nullopt};
@@ -280,6 +281,7 @@ class ScaleCommand {
     const std::string text = options_.format == "json"  ? to_json(plan, words)
                              : options_.format == "csv" ? to_csv(plan)
                                                         : to_text(plan, words);
+    if (!options_.svg.empty() && !write_output(options_.svg, to_svg(plan), streams_)) return kExitInput;
     if (!write_output(options_.output, text, streams_)) return kExitInput;
     const bool any = std::ranges::any_of(plan.rows, [](const ScaleRow& row) { return row.point.fits(); });
     return any ? kExitSuccess : kExitFailedCheck;
@@ -319,6 +321,8 @@ std::function<int()> declare_scale(CommandLine& line, Streams streams) {
                   "More chips pay while additional throughput is this fraction of proportional")
       .not_negative()
       .show_default();
+  line.add_option("--svg", options->svg, "Write a plot of tokens/s against chips (SVG)")
+      .writes_file(streams.files);
   line.add_option("--format", options->format, "text, json or csv")
       .one_of({"text", "json", "csv"})
       .show_default();
@@ -326,6 +330,7 @@ std::function<int()> declare_scale(CommandLine& line, Streams streams) {
       .writes_file(streams.files)
       .show_default();
   declare_step(line, options->step);
+  line.format_by_suffix(options->format, options->output);
   return [options, streams] { return ScaleCommand(*options, streams).run(); };
 }
 

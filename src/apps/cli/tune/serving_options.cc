@@ -122,6 +122,7 @@ void declare_serving_options(CommandLine& line, ServingArguments& options, Strea
   line.add_option("-o,--output", options.output, "Output file; - is standard output")
       .writes_file(streams.files)
       .show_default();
+  line.format_by_suffix(options.format, options.output);
 }
 
 }  // namespace hlosim

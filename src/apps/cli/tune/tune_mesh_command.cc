@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -38,7 +37,7 @@ constexpr int64_t kMostBatch = int64_t{1} << 24;  // sequences
 struct TuneMeshArguments {
   SimulationOptions simulation;
   StepChoice step;  // of a model
-  std::string file, axes, output, format = "text", svg, journal, batches;
+  std::string file, maxtext, axes, output, format = "text", svg, journal, batches;
   int64_t devices = 0, threads = 0, top = 20;
   double within = 1.5;
   bool everything = false;
@@ -86,11 +85,13 @@ class MeshTuner {
     if (const Result<void> few = check_devices(every, streams_.limits); !few) return fail(few.error());
     Result<std::vector<std::string>> axes = read_axes(options_.axes);
     if (!axes) return fail(axes.error());
+    if (options_.file.empty() && options_.maxtext.empty())
+      return fail(failure("FILE is required: one module or model file").value());
+    if (!options_.maxtext.empty() || names_model(options_.file)) return tune_model(*axes);
     SimulationOptions plain = options_.simulation;
     plain.mesh = {};  // it is every point's own
     const std::optional<SimulationSetting> setting = read_simulation(plain, streams_);
     if (!setting) return kExitInput;
-    if (names_model(options_.file)) return tune_model(*axes, *setting);
     const Result<SourcePtr> source = read_input(options_.file, streams_);
     if (!source) return fail(source.error());
     if (options_.step != StepChoice() || !options_.batches.empty())
@@ -128,35 +129,53 @@ class MeshTuner {
   }
 
   /// The model's step is written anew for each mesh.
-  int tune_model(const std::vector<std::string>& axes, const SimulationSetting& setting) {
+  int tune_model(const std::vector<std::string>& axes) {
     const MeshOptions& mesh = options_.simulation.mesh;
     if (!mesh.statements.empty() || !mesh.written_for.empty() || !mesh.order.empty())
       return fail(failure("--shard, --mesh-order and --written-for are for modules",
                           "a model's step is written for each mesh")
                       .value());
-    const std::optional<ModelInput> input = read_model({.file = options_.file}, streams_);
+    const std::optional<ModelInput> input = read_model(
+        {.file = options_.file, .maxtext = options_.maxtext, .known_devices = options_.devices}, streams_);
     if (!input) return kExitInput;
-    const Result<std::vector<int64_t>> batches = batches_of_step();
+    SimulationOptions simulation = options_.simulation;
+    add_device_choices(*input, simulation.choices);
+    if (input->step && simulation.slices == 1) simulation.slices = input->step->slices;
+    const std::optional<SimulationSetting> setting = read_simulation(simulation, streams_);
+    if (!setting) return kExitInput;
+    const Result<std::vector<int64_t>> batches = batches_of_step(*input);
     if (!batches) return fail(batches.error());
     const Result<MeshPrograms> made =
-        mesh_programs(input->model, options_.step, step_meshes({options_.devices, axes}), *batches);
+        mesh_programs(input->model, {options_.step, input->step ? &input->step->options : nullptr},
+                      step_meshes({options_.devices, axes}), *batches);
     if (!made) return fail(made.error());
     for (const std::string& text : made->left_out) note("left out: " + text, streams_);
-    const MeshTask task = task_of(setting, nullptr);
+    const MeshTask task = task_of(*setting, nullptr);
     return search(
-        setting.device, task,
+        setting->device, task,
         [&](SweepProgress& progress) {
-          return search_programs(made->programs, setting.device, task, streams_.ranks, progress);
+          return search_programs(made->programs, setting->device, task, streams_.ranks, progress);
         },
         [&](const MeshRow& row) -> const Module& { return made->programs[row.program].module; });
   }
 
-  /// --batch or --batches.
-  Result<std::vector<int64_t>> batches_of_step() const {
-    if (options_.batches.empty())
-      return options_.step.batch ? std::vector<int64_t>{*options_.step.batch} : std::vector<int64_t>();
-    if (options_.step.batch) return failure("--batch and --batches exclude each other");
-    return read_counts("--batches", options_.batches, kMostBatch);
+  /// --batch or --batches, else the batch of a MaxText configuration. Errors: both, or other options of the
+  /// step beside such a configuration.
+  Result<std::vector<int64_t>> batches_of_step(const ModelInput& input) const {
+    if (input.step) {
+      StepChoice others = options_.step;
+      others.batch.reset(), others.remat = StepChoice().remat;
+      if (others != StepChoice())
+        return failure(
+            "options of the step other than --batch and --remat are not for configurations of MaxText",
+            "--maxtext overrides its settings, as in --maxtext='max_target_length=4096'");
+    }
+    if (!options_.batches.empty()) {
+      if (options_.step.batch) return failure("--batch and --batches exclude each other");
+      return read_counts("--batches", options_.batches, kMostBatch);
+    }
+    if (options_.step.batch) return std::vector<int64_t>{*options_.step.batch};
+    return input.step ? std::vector<int64_t>{input.step->options.batch} : std::vector<int64_t>();
   }
 
   int fail(const Diagnostic& diagnostic) {
@@ -235,8 +254,9 @@ void declare_device(CommandLine& line, SimulationOptions& simulation) {
 std::function<int()> declare_tune_mesh(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<TuneMeshArguments>();
   line.add_option("FILE", options->file,
-                  "HLO text file of one program that isn't partitioned, or a model file (.yaml)")
-      .required();
+                  "HLO text file of one program that isn't partitioned, or a model as hlosim model takes it "
+                  "(.yaml, .json, .sh or a built-in name)");
+  declare_maxtext(line, options->maxtext);
   line.add_option("--devices", options->devices, "Number of devices of every mesh").from(1).required();
   line.add_option("--axes", options->axes, "Names of the axes of the meshes: data,model").required();
   declare_device(line, options->simulation);

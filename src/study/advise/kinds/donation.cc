@@ -16,17 +16,12 @@ struct DonatedPair {
   int64_t bytes = 0;
 };
 
-std::set<int64_t> taken_numbers(const Module& module, bool outputs) {
+/// Numbers of the results that overwrite arguments.
+std::set<int64_t> aliased_outputs(const Module& module) {
   std::set<int64_t> taken;
-  for (const AttrKey key : {AttrKey::kInputOutputAlias, AttrKey::kBufferDonor}) {
-    const Attr* attr = module.find(key);
-    if (!attr) continue;
+  if (const Attr* attr = module.find(AttrKey::kInputOutputAlias))
     for (const Alias& alias : attr->aliases())
-      if (!outputs)
-        taken.insert(alias.parameter);
-      else if (key == AttrKey::kInputOutputAlias)
-        taken.insert(alias.output_index.empty() ? 0 : alias.output_index[0]);
-  }
+      taken.insert(alias.output_index.empty() ? 0 : alias.output_index[0]);
   return taken;
 }
 
@@ -34,8 +29,8 @@ std::set<int64_t> taken_numbers(const Module& module, bool outputs) {
 std::vector<DonatedPair> donated_pairs(const Module& module) {
   std::vector<DonatedPair> pairs;
   const ShapeRef result = module.root(module.entry).shape;
-  std::set<int64_t> parameters = taken_numbers(module, false);
-  const std::set<int64_t> outputs = taken_numbers(module, true);
+  std::set<int64_t> parameters = aliased_parameters(module);
+  const std::set<int64_t> outputs = aliased_outputs(module);
   const size_t count = result->is_tuple() ? result->elements.size() : 1;
   for (size_t i = 0; i < count; ++i) {
     const ShapeRef shape = result->is_tuple() ? result->elements[i] : result;
@@ -90,13 +85,17 @@ std::vector<Proposal> find_donation(const AdviceSubject& subject) {
   one.edit = edit_of_module(subject.table, [](ModuleEditor& editor, TrialSetup&) {
     return add_aliases(editor.module(), donated_pairs(editor.module()));
   });
-  one.name = fmt::format("{} arguments", pairs.size());
-  one.problem = fmt::format("{} results ({}) have the shape of arguments and memory of their own",
-                            pairs.size(), to_text(Bytes(bytes)));
+  const bool is_one = pairs.size() == 1;
+  one.name = is_one ? "1 argument" : fmt::format("{} arguments", pairs.size());
+  one.problem = is_one ? fmt::format("a result ({}) has the shape of an argument and memory of its own",
+                                     to_text(Bytes(bytes)))
+                       : fmt::format("{} results ({}) have the shapes of arguments and memory of their own",
+                                     pairs.size(), to_text(Bytes(bytes)));
   one.change = fmt::format(
-      "jax.jit(f, donate_argnums=...) for parameters {} of the module: the caller must not use "
-      "these arrays afterwards",
-      numbers);
+      "jax.jit(f, donate_argnums=...) for parameter{} {} of the module: the caller must not use donated "
+      "arrays "
+      "afterwards",
+      is_one ? "" : "s", numbers);
   one.reason = "results are written into the arguments' memory";
   one.proof = ProofKind::kSameProgram;
   one.for_memory = true;

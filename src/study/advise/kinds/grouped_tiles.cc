@@ -23,6 +23,7 @@ int64_t vmem_of(const GroupedTiles& tiles, int64_t bits) {
 Result<void> set_tiles(TrialSetup& setup, const GroupedTiles& tiles) {
   KernelConfig& kernel = setup.device.config.kernel;
   kernel.ragged_rows = tiles.rows, kernel.ragged_depth = tiles.depth, kernel.ragged_columns = tiles.columns;
+  kernel.ragged_walk = RaggedWalk::kVisits;  // as grouped_tile_keys(): kernels that are given tiles
   if (setup.model) setup.model->step.grouped_tiles = tiles;
   return {};
 }

@@ -47,11 +47,19 @@ std::string_view problem_of(const StepOptions& step) {
              : "attention is the splash kernel";
 }
 
-std::string blocks_text(int64_t size, const AttentionTiles& tiles) {
-  std::string text =
-      fmt::format("block_q={0}, block_kv={0}, block_kv_compute={1}, block_q_dkv={0}, block_kv_dkv={0}", size,
-                  tiles.kv_compute);
-  return tiles.fused_backward ? text + ", use_fused_bwd_kernel=True" : text;
+/// BlockSizes of the kernel's module in JAX; tokamax's has the words of JAX's splash kernel.
+std::string blocks_text(AttentionKernel kernel, int64_t size, const AttentionTiles& tiles) {
+  if (kernel == AttentionKernel::kFlash)
+    return fmt::format(
+        "BlockSizes(block_b=1, block_q={0}, block_k_major={0}, block_k={1}, block_q_major_dkv={0}, "
+        "block_q_dkv={0}, block_k_major_dkv={0}, block_k_dkv={1}, block_q_dq={0}, block_k_major_dq={0}, "
+        "block_k_dq={1})",
+        size, tiles.kv_compute);
+  return fmt::format(
+      "BlockSizes(block_q={0}, block_kv={0}, block_kv_compute={1}, block_q_dkv={0}, block_kv_dkv={0}, {2})",
+      size, tiles.kv_compute,
+      tiles.fused_backward ? "use_fused_bwd_kernel=True"
+                           : fmt::format("block_q_dq={0}, block_kv_dq={0}", size));
 }
 
 std::string maxtext_blocks(int64_t size, const AttentionTiles& tiles) {
@@ -71,8 +79,9 @@ std::vector<Proposal> find_attention_kernel(const AdviceSubject& subject) {
     for (const NamedKernel& one_kernel : kKernels) {
       const bool is_now = now.attention == one_kernel.kernel && now.tiles.tokamax == one_kernel.is_tokamax;
       if (is_now || size > now.sequence) continue;
-      AttentionTiles tiles;  // splash has one kernel for all gradients
+      AttentionTiles tiles;
       tiles.tokamax = one_kernel.is_tokamax;
+      tiles.fused_backward = one_kernel.kernel == AttentionKernel::kSplash;
       if (size > 0) tiles = blocks_of(size, tiles);
       Proposal& one = found.emplace_back();
       one.stage = EditStage::kModel;
@@ -85,7 +94,7 @@ std::vector<Proposal> find_attention_kernel(const AdviceSubject& subject) {
       one.change = fmt::format("{}; hlosim model --attention={}", one_kernel.change, one_kernel.name);
       if (size > 0) {
         one.name += fmt::format(", blocks of {}", size);
-        one.change += fmt::format("; BlockSizes({})", blocks_text(size, tiles));
+        one.change += "; " + blocks_text(one_kernel.kernel, size, tiles);
       }
       one.reason = "blocks of scores stay in VMEM; splash skips the blocks that the mask empties";
     }
@@ -114,8 +123,9 @@ std::vector<Proposal> find_attention_blocks(const AdviceSubject& subject) {
       if (changes_backward)
         one.name += tiles.fused_backward ? ", one backward kernel" : ", two backward kernels";
       one.problem = "blocks of the attention kernel decide how often keys and values are read";
-      one.change =
-          fmt::format("BlockSizes({}); MaxText: {}", blocks_text(size, tiles), maxtext_blocks(size, tiles));
+      one.change = blocks_text(now.attention, size, tiles);
+      if (now.attention == AttentionKernel::kSplash)
+        one.change += "; MaxText: " + maxtext_blocks(size, tiles);
       one.reason = "larger blocks take fewer grid steps and read less; VMEM limits them";
       one.proof = ProofKind::kNone;
       one.no_proof = "the same kernel with other blocks: its body isn't executed block by block here";

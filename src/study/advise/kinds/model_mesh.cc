@@ -7,15 +7,10 @@
 #include "advise/kinds/kinds.h"
 #include "advise/module_edits.h"
 #include "estimate/partition_over_mesh.h"
+#include "workloads/maxtext_settings.h"
 
 namespace hlosim {
 namespace {
-
-int64_t axis_size(const Mesh& mesh, std::string_view name) {
-  for (const MeshAxis& axis : mesh.axes)
-    if (axis.name == name) return axis.size;
-  return 1;
-}
 
 /// The mesh with `factor` devices of axis `from` moved to axis `to`, axes of one device left out. Axes
 /// across slices (data) come first.

@@ -5,6 +5,8 @@
 
 #include "advise/kinds/kinds.h"
 #include "advise/module_edits.h"
+#include "base/rounding.h"
+#include "workloads/maxtext_settings.h"
 
 namespace hlosim {
 namespace {
@@ -18,23 +20,19 @@ constexpr RoundedSize kRoundedSizes[] = {{"vocab", &ModelConfig::vocab},
                                          {"head_dim", &ModelConfig::head_dim},
                                          {"d_model", &ModelConfig::d_model}};
 
-/// The next multiple of what a dimension of one shard is stored and multiplied in.
-int64_t rounded_up(int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; }
-
 }  // namespace
 
 std::vector<Proposal> find_model_sizes(const AdviceSubject& subject) {
   std::vector<Proposal> found;
   const auto& model = subject.setup.model;
   if (!model) return found;
-  int64_t tensor = 1;
-  for (const MeshAxis& axis : model->step.mesh.axes)
-    if (axis.name == "tensor") tensor = axis.size;
+  const int64_t tensor = axis_size(model->step.mesh, "tensor");
   const int64_t lanes = subject.setup.device.config.vpu.lanes;
   for (const RoundedSize& one : kRoundedSizes) {
     const int64_t size = (*model->config).*one.size;
+    // What a dimension of one shard is stored and multiplied in.
     const int64_t unit = one.size == &ModelConfig::head_dim ? lanes : lanes * tensor;
-    const int64_t wanted = rounded_up(size, unit);
+    const int64_t wanted = round_up(size, unit);
     if (size <= 0 || wanted == size) continue;
     Proposal& proposal = found.emplace_back();
     proposal.stage = EditStage::kModel;

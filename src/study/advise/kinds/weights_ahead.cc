@@ -50,14 +50,6 @@ Module maker_of(const Module& module, const OpTable& table, InstructionId parame
   return compacted(std::move(maker), table);
 }
 
-std::set<int64_t> aliased_parameters(const Module& module) {
-  std::set<int64_t> numbers;
-  for (const AttrKey key : {AttrKey::kInputOutputAlias, AttrKey::kBufferDonor})
-    if (const Attr* attr = module.find(key))
-      for (const Alias& alias : attr->aliases()) numbers.insert(alias.parameter);
-  return numbers;
-}
-
 Result<void> take_prepared(ModuleEditor& editor, TrialSetup& setup, const OpTable& table,
                            const std::string& parameter_name, const std::string& name) {
   Module& module = editor.module();
