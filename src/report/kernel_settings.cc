@@ -15,8 +15,11 @@ SettingReader::SettingReader(std::span<const KernelSetting> settings, std::span<
     : settings_(settings) {
   for (size_t i = 0; i < settings.size(); ++i) {
     const std::string& name = settings[i].name;
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      fail(fmt::format("unknown {} \"{}\"", what, shown(name)), did_you_mean(name, known));
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      std::string hint = did_you_mean(name, known);
+      if (hint.empty()) hint = fmt::format("one of {}", fmt::join(known, ", "));
+      fail(fmt::format("unknown {} \"{}\"", what, shown(name)), std::move(hint));
+    }
     for (size_t j = 0; j < i; ++j)
       if (settings[j].name == name) fail(fmt::format("{} is given twice", name));
   }

@@ -190,6 +190,40 @@ ENTRY main {
   EXPECT_FALSE(flow.is_multiplied(0) || flow.is_multiplied(2));
 }
 
+/// A decode step as it is lowered: the write into the cache and the products are inside of fusions.
+TEST(MemoryClasses, OfFusionsThatWriteCaches) {
+  const auto classes = classes_of(R"(HloModule decode, input_output_alias={ {1}: (2, {}, may-alias) }
+
+project {
+  a = bf16[8,128] parameter(0)
+  b = bf16[128,128] parameter(1)
+  y = bf16[8,128] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT row = bf16[8,1,128] reshape(y)
+}
+write {
+  rows = bf16[8,1,128] parameter(0)
+  cache = bf16[8,256,128] parameter(1)
+  position = s32[] parameter(2)
+  zero = s32[] constant(0)
+  twice = bf16[8,1,128] add(rows, rows)
+  ROOT new = bf16[8,256,128] dynamic-update-slice(cache, twice, zero, position, zero)
+}
+ENTRY main {
+  w = bf16[128,128] parameter(0)
+  x = bf16[8,128] parameter(1)
+  cache = bf16[8,256,128] parameter(2)
+  position = s32[] parameter(3)
+  rows = bf16[8,1,128] fusion(x, w), kind=kOutput, calls=project
+  new = bf16[8,256,128] fusion(rows, cache, position), kind=kLoop, calls=write
+  scores = bf16[8,256] dot(x, new), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={2}
+  ROOT out = (bf16[8,256], bf16[8,256,128]) tuple(scores, new)
+}
+)");
+  EXPECT_EQ(classes.at("cache"), MemoryClass::kCache);
+  EXPECT_EQ(classes.at("w"), MemoryClass::kParameters);
+  EXPECT_EQ(classes.at("position"), MemoryClass::kInputs);
+}
+
 // Values that have all that their operands have take the list of one of them: that saves memory only.
 TEST(ArgumentFlow, IsThatOfValuesWithListsOfTheirOwn) {
   size_t with_flow = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "workloads/step_module.h"
 #include "workloads/steps.h"
 
 namespace hlosim {
@@ -106,6 +107,77 @@ TEST(Serving, DecodeComputesWhatPrefillDoes) {
                              "position: learned\nattention: {latent: {q_rank: 5, kv_rank: 6, nope_dim: 3, "
                              "rope_dim: 2, value_dim: 4}}\n"})
       expect_decode_as_prefill(yaml, scan);
+}
+
+/// Requests of different lengths, token by token through a pool whose pages are in any order: the last
+/// logits and what the pages hold are those of the whole prompts.
+void expect_pages_as_prefill(const std::string& yaml) {
+  const ModelConfig model = test::model_or_fail(kBase + yaml);
+  StepOptions prefill = serving(StepKind::kPrefill), decode = serving(StepKind::kDecode);
+  prefill.scan_layers = decode.scan_layers = false;
+  decode.page_size = 2;
+  test::RunningStep whole(model, prefill), one(model, decode);
+  ASSERT_TRUE(whole.ready() && one.ready());
+  const std::vector<test::Numbers> prompt = whole.random_inputs(4), want = whole.run(prompt);
+  const test::Numbers tokens = prompt[input_named(whole, "tokens")];
+  const test::Numbers pages{5, 0, 7, 2, 3, 6, 1, 4};  // four of each request
+  std::vector<test::Numbers> inputs = one.random_inputs(4), got;
+  inputs[input_named(one, "page_table")] = pages;
+  std::vector<size_t> caches;
+  for (size_t i = 0; i < one.inputs(); ++i)
+    if (one.name(i).find("_cache") != std::string::npos) caches.push_back(i);
+  for (const size_t i : caches) std::fill(inputs[i].begin(), inputs[i].end(), 1e3);
+  const int64_t length = prefill.sequence, late = 3;  // steps that the second request begins later
+  for (int64_t step = 0; step < length + late; ++step) {
+    test::Numbers positions;
+    for (int64_t b = 0; b < prefill.batch; ++b) {
+      const int64_t at = std::clamp<int64_t>(step - b * late, 0, length - 1);
+      positions.push_back(static_cast<double>(at));
+      inputs[input_named(one, "tokens")][static_cast<size_t>(b)] =
+          tokens[static_cast<size_t>(b * length + at)];
+    }
+    inputs[input_named(one, "position")] = positions;
+    got = one.run(inputs);
+    ASSERT_EQ(got.size(), caches.size() + 1);
+    for (size_t i = 0; i < caches.size(); ++i) inputs[caches[i]] = got[i + 1];
+  }
+  ASSERT_EQ(want.size(), got.size());
+  EXPECT_LT(test::difference(want[0], got[0]), 1e-12);
+  for (size_t i = 1; i < want.size(); ++i) {
+    ASSERT_EQ(want[i].size(), got[i].size());
+    const size_t row = want[i].size() / static_cast<size_t>(prefill.batch * length);
+    test::Numbers found;
+    for (size_t token = 0; token < static_cast<size_t>(prefill.batch * length); ++token) {
+      const size_t slot = static_cast<size_t>(pages[token / 2]) * 2 + token % 2;
+      const auto first = got[i].begin() + static_cast<ptrdiff_t>(slot * row);
+      found.insert(found.end(), first, first + static_cast<ptrdiff_t>(row));
+    }
+    EXPECT_LT(test::difference(want[i], found), 1e-12) << i;
+  }
+}
+
+TEST(Serving, PagesHoldWhatPrefillWrites) {
+  for (const char* yaml : {"", "attention: {window: 3, pattern: LG, soft_cap: 2, sinks: true}\n",
+                           "moe: {experts: 4, top_k: 2, d_ff: 6, first_dense_layers: 1}\n",
+                           "position: learned\nattention: {latent: {q_rank: 5, kv_rank: 6, nope_dim: 3, "
+                           "rope_dim: 2, value_dim: 4}}\n"})
+    expect_pages_as_prefill(yaml);
+}
+
+TEST(Serving, PagesNeedAWholeNumberOfThem) {
+  const ModelConfig model = test::model_or_fail(kBase);
+  StepOptions options = serving(StepKind::kDecode);
+  const auto fault = [&](int64_t size, StepKind kind, bool loops) {
+    options.page_size = size, options.kind = kind, options.scan_layers = loops;
+    return step_fault(model, options);
+  };
+  EXPECT_EQ(fault(4, StepKind::kDecode, false), "");
+  EXPECT_EQ(fault(3, StepKind::kDecode, false), "a cache of 8 tokens is not a whole number of pages of 3");
+  EXPECT_EQ(fault(4, StepKind::kPrefill, false), "only decode has caches of pages");
+  EXPECT_EQ(fault(4, StepKind::kDecode, true), "caches of pages need unrolled layers");
+  options.mesh.axes = {{"data", 2}};
+  EXPECT_EQ(fault(4, StepKind::kDecode, false),
+            "all requests share one pool of pages: no axis of the mesh may shard the batch");
 }
 
 /// The most likely token is where the logits are largest.

@@ -130,6 +130,10 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
   line.add_option("--cache", choice.cache, "Prefill and decode: stored type of keys and values")
       .one_of({"compute", "bf16", "fp8"})
       .show_default();
+  line.add_option("--page-size", choice.page_size,
+                  "Decode: tokens of a cache page; 0: the cache of a sequence is one piece")
+      .between(0, 1 << 20)
+      .show_default();
   line.add_option("--sampling", choice.sampling,
                   "Prefill and decode: the result is the logits of the last row, or the most likely token")
       .one_of({"logits", "greedy", "random"})
@@ -222,6 +226,7 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   using enum ElementType;
   step.weight_type = stored_weight_type(options.weights);
   step.cache_type = options.cache == "bf16" ? kBF16 : options.cache == "fp8" ? kF8E4M3FN : kInvalid;
+  step.page_size = options.page_size;
   step.sampling = options.sampling == "greedy"   ? Sampling::kGreedy
                   : options.sampling == "random" ? Sampling::kRandom
                                                  : Sampling::kLogits;

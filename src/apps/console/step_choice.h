@@ -20,7 +20,7 @@ namespace hlosim {
 struct StepChoice {
   std::string kind = "train";
   std::optional<int64_t> batch;
-  int64_t sequence = 2048, vocab_tiles = 1, stack_axis = 0;
+  int64_t sequence = 2048, page_size = 0, vocab_tiles = 1, stack_axis = 0;
   std::string compute = "bf16", params = "f32", moments = "f32", quantize = "none";
   std::string weights = "params", cache = "compute", sampling = "logits";
   std::string optimizer = "adamw", attention = "splash", remat = "full";

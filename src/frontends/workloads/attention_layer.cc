@@ -6,22 +6,35 @@
 namespace hlosim {
 namespace {
 
-/// Positions of this step's tokens, in the wide type: [length].
-Expr token_positions(const LayerScope& scope, int64_t length) {
-  ExpressionGraph& graph = scope.graph;
-  const Expr positions = iota(graph, scope.wide(), {length}, 0);
-  if (!scope.position) return positions;
-  return add(graph, positions, broadcast(graph, convert(graph, *scope.position, scope.wide()), {length}, {}));
+/// Does each request have a position of its own?
+bool has_own_positions(const LayerScope& scope) {
+  return scope.position && scope.graph.rank(*scope.position) == 1;
 }
 
-/// Angles [length, size / 2].
+/// Positions of this step's tokens, in the wide type: [length], or [batch, length].
+Expr token_positions(const LayerScope& scope, int64_t length) {
+  ExpressionGraph& graph = scope.graph;
+  Expr positions = iota(graph, scope.wide(), {length}, 0);
+  if (!scope.position) return positions;
+  const Expr first = convert(graph, *scope.position, scope.wide());
+  if (!has_own_positions(scope)) return add(graph, positions, broadcast(graph, first, {length}, {}));
+  const Dims dims{graph.dims(first)[0], length};
+  positions = broadcast(graph, positions, dims, {1});
+  return add(graph, positions, broadcast(graph, first, dims, {0}));
+}
+
+/// Angles [length, size / 2], or [batch, length, size / 2].
 Expr angles(const LayerScope& scope, int64_t length, int64_t half) {
   ExpressionGraph& graph = scope.graph;
-  const Dims dims{length, half};
+  Dims dims{length, half}, places{0};
+  if (has_own_positions(scope)) {
+    dims.insert(dims.begin(), graph.dims(*scope.position)[0]);
+    places.push_back(1);
+  }
   const double step = -std::log(scope.model.rope_theta) / static_cast<double>(half);
-  const Expr frequencies = exponential(graph, scale(graph, iota(graph, scope.wide(), {half}, 0), step));
-  return multiply(graph, broadcast(graph, token_positions(scope, length), dims, {0}),
-                  broadcast(graph, frequencies, dims, {1}));
+  Expr frequencies = exponential(graph, scale(graph, iota(graph, scope.wide(), {half}, 0), step));
+  frequencies = broadcast(graph, frequencies, dims, {static_cast<int64_t>(places.size())});
+  return multiply(graph, broadcast(graph, token_positions(scope, length), dims, places), frequencies);
 }
 
 /// Turns the two halves of the last dimension of [b, l, h, size] by the position.
@@ -31,8 +44,9 @@ Expr rotary(const LayerScope& scope, Expr x) {
   const int64_t size = dims[3], half = size / 2;
   const Dims halves{dims[0], dims[1], dims[2], half};
   const Expr turned = angles(scope, dims[1], half);
-  const Expr sin = broadcast(graph, sine(graph, turned), halves, {1, 3});
-  const Expr cos = broadcast(graph, cosine(graph, turned), halves, {1, 3});
+  const Dims places = has_own_positions(scope) ? Dims{0, 1, 3} : Dims{1, 3};
+  const Expr sin = broadcast(graph, sine(graph, turned), halves, places);
+  const Expr cos = broadcast(graph, cosine(graph, turned), halves, places);
   const Expr wide = convert(graph, x, scope.wide());
   const Expr a = slice(graph, wide, 3, 0, half), b = slice(graph, wide, 3, half, size);
   const Expr first = subtract(graph, multiply(graph, a, cos), multiply(graph, b, sin));
@@ -98,7 +112,8 @@ Expr shares_of(const LayerScope& scope, Expr scores, const AttentionInputs& in) 
   if (const double cap = scope.model.attention.soft_cap; cap > 0)
     scores = scale(graph, tangent_hyperbolic(graph, scale(graph, scores, 1 / cap)), cap);
   Expr rows = iota(graph, ElementType::kS32, dims, 2);
-  if (in.first) rows = add(graph, rows, broadcast(graph, *in.first, dims, {}));
+  if (in.first)
+    rows = add(graph, rows, broadcast(graph, *in.first, dims, graph.rank(*in.first) == 1 ? Dims{0} : Dims{}));
   const Expr columns = iota(graph, ElementType::kS32, dims, 4);
   Expr seen = compare(graph, columns, rows, "LE");
   if (in.window > 0)
@@ -170,10 +185,28 @@ Projected projections(const LayerScope& scope, Expr x) {
   return made;
 }
 
-/// The cache with this step's rows [b, l, h, size] written from `position` on.
+/// The cache with this step's rows [b, l, …] written from `position` on; a pool of pages, at `slots`.
 Expr cache_with(const LayerScope& scope, Expr cache, Expr rows) {
-  return update_rows(scope.graph, cache, convert(scope.graph, rows, scope.graph.element(cache)), 1,
-                     *scope.position);
+  ExpressionGraph& graph = scope.graph;
+  rows = convert(graph, rows, graph.element(cache));
+  if (!scope.slots) return update_rows(graph, cache, rows, 1, *scope.position);
+  const Dims pool = graph.dims(cache), batch = graph.dims(rows);
+  Dims tokens(pool.begin() + 1, pool.end()), written(batch.begin() + 1, batch.end());
+  tokens[0] *= pool[0], written[0] *= batch[0];
+  const Expr replaced =
+      replace_rows(graph, reshape(graph, cache, tokens), reshape(graph, rows, written), *scope.slots);
+  return reshape(graph, replaced, pool);
+}
+
+/// The tokens of each request [b, s, …], brought together from its pages where the cache has some.
+Expr tokens_of(const LayerScope& scope, Expr cache) {
+  if (!scope.page_table) return cache;
+  ExpressionGraph& graph = scope.graph;
+  const Expr pages = gather_rows(graph, cache, *scope.page_table);  // [b, pages, tokens of a page, …]
+  Dims dims = graph.dims(pages);
+  dims[1] *= dims[2];
+  dims.erase(dims.begin() + 2);
+  return reshape(graph, pages, dims);
 }
 
 }  // namespace
@@ -205,8 +238,10 @@ Expr attention(LayerScope& scope, Expr x) {
     };
     scope.new_keys = kept(keys), scope.new_values = kept(values);
     // Prefill with latents attends to the keys and values of heads.
-    if (!made.latent || inputs.first)
-      inputs.keys = convert(graph, keys, scope.type()), inputs.values = convert(graph, values, scope.type());
+    if (!made.latent || inputs.first) {
+      inputs.keys = convert(graph, tokens_of(scope, keys), scope.type());
+      inputs.values = convert(graph, tokens_of(scope, values), scope.type());
+    }
   }
   const bool plain = scope.options.attention == AttentionKernel::kPlain || inputs.first;
   const bool absorbs = made.latent && inputs.first;

@@ -43,6 +43,10 @@ Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first) {
   x = scope.residual(x);
   if (!scope.has("positions")) return x;
   Expr places = iota(graph, ElementType::kS32, {dims[1]}, 0);
+  if (first && graph.rank(*first) == 1) {
+    places = add(graph, broadcast(graph, places, dims, {1}), broadcast(graph, *first, dims, {0}));
+    return scope.residual(add(graph, x, gather_rows(graph, scope.parameter("positions"), places)));
+  }
   if (first) places = add(graph, places, broadcast(graph, *first, {dims[1]}, {}));
   const Expr rows = gather_rows(graph, scope.parameter("positions"), places);
   return scope.residual(add(graph, x, broadcast(graph, rows, Dims(graph.dims(x)), {1, 2})));

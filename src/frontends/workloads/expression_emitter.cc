@@ -37,6 +37,8 @@ ComputationId ModelParts::reducer(std::string_view name, ElementType type) {
     builder_.parameter(body, position, "j", {});
     const Attr direction[] = {builder_.text(AttrKey::kDirection, "LT")};
     root = builder_.add(body, Opcode::kCompare, operands, direction, nullptr, {});
+  } else if (name == "second") {
+    root = b;
   } else {
     const Opcode opcode = name == "add"       ? Opcode::kAdd
                           : name == "maximum" ? Opcode::kMaximum

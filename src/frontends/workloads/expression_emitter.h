@@ -26,7 +26,8 @@ class ModelParts {
   ShapeRef shape(const ValueType& type);
   /// The array in another memory space.
   ShapeRef shape(const ValueType& type, int64_t memory_space);
-  /// add, maximum or minimum of two scalars; "less": first of (key, key, position, position) is less.
+  /// add, maximum or minimum of two scalars, or the second of them; "less": first of (key, key, position,
+  /// position) is less.
   ComputationId reducer(std::string_view name, ElementType type);
   /// With op_name `scope` behind that of the step.
   ModuleBuilder::Place place(std::string_view scope);

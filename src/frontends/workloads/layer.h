@@ -39,6 +39,9 @@ struct LayerScope {
   // Serving: the cache's keys and values [batch, sequence, heads, size] of before, or latents [batch,
   // sequence, rank] and the keys' rotary part [batch, sequence, size]; and the first new position.
   std::optional<Expr> cached_keys{}, cached_values{}, position{};
+  // Caches of pages [pages, tokens of a page, …]: those of each request s32[batch, pages of a request], and
+  // the token of the pool that each request writes, s32[batch]; `position` is s32[batch] then.
+  std::optional<Expr> page_table{}, slots{};
   Expr new_keys{}, new_values{};  // what attention has made of this step's tokens, for the cache
 
   ElementType type() const { return options.compute_type; }
@@ -78,7 +81,7 @@ Expr dense_mlp(const LayerScope& scope, Expr x, const std::string& name);
 Expr sparse_mlp(const LayerScope& scope, Expr x);
 
 /// Queries [b, l, heads, size], keys [b, s, kv heads, size], values [b, s, kv heads, value size] to
-/// [b, l, heads, value size]; `first` is the position of the first query (none: 0).
+/// [b, l, heads, value size]; `first` is the position of the first query (none: 0), one for all or s32[b].
 struct AttentionInputs {
   Expr queries, keys, values;
   int64_t window = 0;  // 0: full

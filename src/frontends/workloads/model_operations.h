@@ -108,6 +108,8 @@ Expr gather_rows(ExpressionGraph& graph, Expr table, Expr indices);
 Expr permute_rows(ExpressionGraph& graph, Expr rows, Expr indices, Expr inverse);
 /// Zeros [rows, …] to which updates [indices…, …] are added.
 Expr scatter_rows(ExpressionGraph& graph, Expr updates, Expr indices, int64_t rows);
+/// base [n, …] whose rows at indices s32[…] are `rows` [indices…, …]. No gradient.
+Expr replace_rows(ExpressionGraph& graph, Expr base, Expr rows, Expr indices);
 /// `base` with `rows` written from `position` (a scalar) on along a dimension. No gradient.
 Expr update_rows(ExpressionGraph& graph, Expr base, Expr rows, int64_t dimension, Expr position);
 /// keys s32[n] in rising order -> (keys, positions they had): a stable sort.

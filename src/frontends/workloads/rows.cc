@@ -38,22 +38,31 @@ Expr gather(ExpressionGraph& graph, Expr table, Expr indices) {
   return graph.add(std::move(expression));
 }
 
-}  // namespace
-
-Expr scatter_rows(ExpressionGraph& graph, Expr updates, Expr indices, int64_t rows) {
+/// `base` with updates [indices…, …] combined with its rows by `reducer`.
+Expr scatter(ExpressionGraph& graph, Expr base, Expr updates, Expr indices, std::string reducer) {
   const int64_t indexed = graph.rank(indices), row = graph.rank(updates) - indexed;
-  Dims dims(graph.dims(updates).begin() + indexed, graph.dims(updates).end());
-  dims.insert(dims.begin(), rows);
   Expression expression;
   expression.opcode = Opcode::kScatter;
-  expression.operands = {full(graph, graph.element(updates), dims, 0), indices, updates};
-  expression.type = {graph.element(updates), dims, {}};
+  expression.operands = {base, indices, updates};
+  expression.type = graph[base].type;
   expression.attrs = {{AttrKey::kUpdateWindowDims, Kind::kInts, counted(indexed, row)},
                       {AttrKey::kInsertedWindowDims, Kind::kInts, {0}},
                       {AttrKey::kScatterDimsToOperandDims, Kind::kInts, {0}},
                       {AttrKey::kIndexVectorDim, Kind::kInt, {indexed}},
-                      {AttrKey::kToApply, Kind::kReducer, {}, "add"}};
+                      {AttrKey::kToApply, Kind::kReducer, {}, std::move(reducer)}};
   return graph.add(std::move(expression));
+}
+
+}  // namespace
+
+Expr scatter_rows(ExpressionGraph& graph, Expr updates, Expr indices, int64_t rows) {
+  Dims dims(graph.dims(updates).begin() + graph.rank(indices), graph.dims(updates).end());
+  dims.insert(dims.begin(), rows);
+  return scatter(graph, full(graph, graph.element(updates), dims, 0), updates, indices, "add");
+}
+
+Expr replace_rows(ExpressionGraph& graph, Expr base, Expr rows, Expr indices) {
+  return scatter(graph, base, rows, indices, "second");
 }
 
 Expr gather_rows(ExpressionGraph& graph, Expr table, Expr indices) {

@@ -5,6 +5,8 @@
 // keys' rotary part [batch, sequence, size]; decode attends to the latents themselves.
 // Prefill writes all of it from a prompt that fills the sequence; decode reads it, adds one token at
 // `position`, and attends to what is there by then.
+// With page_size each cache is a pool [pages, page_size, …] instead. `page_table` s32[batch, pages of a
+// request] has the pages of each request, in the order of its tokens, and `position` is s32[batch].
 #include <fmt/format.h>
 
 #include "workloads/body_writer.h"
@@ -27,7 +29,8 @@ class ServeStep {
     if (decodes_) add_caches();
     tokens_ = step_.parameter("tokens", {ElementType::kS32, {options_.batch, length()}, {}},
                               {Axis::kBatch, decodes_ ? Axis::kNone : Axis::kLength});
-    if (decodes_) position_ = step_.parameter("position", {ElementType::kS32, {}, {}}, {});
+    if (decodes_) position_ = step_.parameter("position", position_type(), position_axes());
+    if (pages()) add_page_table();
     InstructionId x = embedded();
     size_t cache = 0;
     for (size_t g = 0; g < step_.groups().size(); ++g) x = layers(g, x, cache);
@@ -45,10 +48,17 @@ class ServeStep {
     InstructionId value{};
     int64_t parameter = -1;
   };
+  bool pages() const { return options_.page_size > 0; }
+  int64_t pages_of_request() const { return options_.sequence / options_.page_size; }
+  ValueType position_type() const { return {ElementType::kS32, pages() ? Dims{options_.batch} : Dims{}, {}}; }
+  std::vector<Axis> position_axes() const {
+    return pages() ? std::vector<Axis>{Axis::kBatch} : std::vector<Axis>{};
+  }
   bool is_latent() const { return model_.attention.latent.has_value(); }
   std::vector<Axis> cache_axes() const {
-    if (is_latent()) return {Axis::kBatch, Axis::kLength, Axis::kNone};
-    return {Axis::kBatch, Axis::kLength, Axis::kActHeads, Axis::kNone};
+    const Axis rows = pages() ? Axis::kNone : Axis::kBatch, tokens = pages() ? Axis::kNone : Axis::kLength;
+    if (is_latent()) return {rows, tokens, Axis::kNone};
+    return {rows, tokens, Axis::kActHeads, Axis::kNone};
   }
 
   int64_t length() const { return decodes_ ? 1 : options_.sequence; }
@@ -66,15 +76,15 @@ class ServeStep {
   }
   /// Keys, then values, of a layer; or latents, then the keys' rotary part.
   std::vector<ValueType> cache_types(int64_t layer) const {
+    const int64_t rows = pages() ? options_.batch * pages_of_request() : options_.batch;
+    const int64_t tokens = pages() ? options_.page_size : options_.sequence;
     if (const auto& latent = model_.attention.latent) {
-      const auto rows = [&](int64_t size) {
-        return ValueType{cache_type(), {options_.batch, options_.sequence, size}, {}};
-      };
-      return {rows(latent->kv_rank), rows(latent->rope_dim)};
+      const auto one = [&](int64_t size) { return ValueType{cache_type(), {rows, tokens, size}, {}}; };
+      return {one(latent->kv_rank), one(latent->rope_dim)};
     }
     const HeadSizes heads = head_sizes(model_, layer);
     const auto one = [&](int64_t size) {
-      return ValueType{cache_type(), {options_.batch, options_.sequence, heads.kv_heads, size}, {}};
+      return ValueType{cache_type(), {rows, tokens, heads.kv_heads, size}, {}};
     };
     return {one(heads.head_dim), one(heads.value_dim)};
   }
@@ -94,6 +104,27 @@ class ServeStep {
         }
   }
 
+  ValueType page_table_type() const { return {ElementType::kS32, {options_.batch, pages_of_request()}, {}}; }
+  ValueType slots_type() const { return {ElementType::kS32, {options_.batch}, {}}; }
+
+  /// The token of the pool that a request writes: its page's number, times page_size, and the place in it.
+  void add_page_table() {
+    page_table_ = step_.parameter("page_table", page_table_type(), {Axis::kBatch, Axis::kNone});
+    ExpressionGraph graph;
+    graph.set_scope("pages");
+    ExpressionEmitter emitter(graph, step_.parts(), step_.body());
+    const auto size = static_cast<double>(options_.page_size),
+               count = static_cast<double>(pages_of_request());
+    const Expr position = leaf(graph, emitter, position_type(), position_);
+    const Expr table = leaf(graph, emitter, page_table_type(), page_table_);
+    const Expr page = divide(graph, position, full_like(graph, position, size));
+    const Expr place = subtract(graph, position, scale(graph, page, size));
+    const Expr request = iota(graph, ElementType::kS32, {options_.batch}, 0);
+    const Expr all = reshape(graph, table, {options_.batch * pages_of_request()});
+    const Expr number = gather_rows(graph, all, add(graph, scale(graph, request, count), page));
+    slots_ = emitter.emit(add(graph, scale(graph, number, size), place));
+  }
+
   InstructionId embedded() {
     ExpressionGraph graph;
     LayerScope at = scope(graph);
@@ -102,7 +133,7 @@ class ServeStep {
     if (model_.position == Position::kLearned) use(at, emitter, "positions");
     const Expr tokens = leaf(graph, emitter, {ElementType::kS32, {options_.batch, length()}, {}}, tokens_);
     std::optional<Expr> first;
-    if (decodes_) first = leaf(graph, emitter, {ElementType::kS32, {}, {}}, position_);
+    if (decodes_) first = leaf(graph, emitter, position_type(), position_);
     return emitter.emit(embed(at, tokens, first));
   }
 
@@ -183,7 +214,11 @@ class ServeStep {
             graph, emitter, {step_.type_of(specs[next].spec), specs[next].spec.dims, {}}, parameters[next]);
       if (!cached.empty()) {
         const std::vector<ValueType> types = cache_types(group.first + place);
-        at.position = leaf(graph, emitter, {ElementType::kS32, {}, {}}, position);
+        at.position = leaf(graph, emitter, position_type(), position);
+        if (pages()) {
+          at.page_table = leaf(graph, emitter, page_table_type(), page_table_);
+          at.slots = leaf(graph, emitter, slots_type(), slots_);
+        }
         at.cached_keys = leaf(graph, emitter, types[0], cached[static_cast<size_t>(2 * place)]);
         at.cached_values = leaf(graph, emitter, types[1], cached[static_cast<size_t>(2 * place + 1)]);
       }
@@ -272,7 +307,8 @@ class ServeStep {
   const StepOptions& options_;
   bool decodes_;
   InstructionId tokens_{}, position_{}, new_state_{};
-  std::vector<InstructionId> sampling_;  // temperature, top-k, top-p, the generator's state
+  InstructionId page_table_{}, slots_{};  // with page_size
+  std::vector<InstructionId> sampling_;   // temperature, top-k, top-p, the generator's state
   int64_t state_parameter_ = -1;
   std::vector<Cache> caches_;
 };

@@ -56,6 +56,19 @@ std::string stored_fault(const StepOptions& options) {
   return {};
 }
 
+std::string pages_fault(const StepOptions& options) {
+  if (options.page_size == 0) return {};
+  if (options.kind != StepKind::kDecode) return "only decode has caches of pages";
+  if (options.page_size < 0 || options.sequence % options.page_size != 0)
+    return fmt::format("a cache of {} tokens is not a whole number of pages of {}", options.sequence,
+                       options.page_size);
+  if (options.scan_layers) return "caches of pages need unrolled layers";
+  const AxisRules rules(options.mesh, options.experts_on_fsdp, true, options.experts_on_tensor);
+  if (rules.unknown_axis().empty() && rules.parts(Axis::kBatch) > 1)
+    return "all requests share one pool of pages: no axis of the mesh may shard the batch";
+  return {};
+}
+
 std::string experts_fault(const ModelConfig& model, const StepOptions& options) {
   if (!model.moe) return {};
   if (options.experts_on_tensor && options.kind == StepKind::kTrain)
@@ -92,7 +105,7 @@ std::string mesh_fault(const ModelConfig& model, const StepOptions& options) {
 std::string step_fault(const ModelConfig& model, const StepOptions& options) {
   if (const std::optional<ModelFault> fault = model_fault(model)) return fault->message;
   for (const std::string& fault : {sizes_fault(model, options), types_fault(options), stored_fault(options),
-                                   experts_fault(model, options)})
+                                   pages_fault(options), experts_fault(model, options)})
     if (!fault.empty()) return fault;
   return mesh_fault(model, options);
 }

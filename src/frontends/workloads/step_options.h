@@ -122,6 +122,9 @@ struct StepOptions {
   // the cache. kInvalid: param_type, compute_type. With `quantization` the products are in that type too,
   // else weights are widened.
   ElementType weight_type = ElementType::kInvalid, cache_type = ElementType::kInvalid;
+  // Decode: tokens of a page. Each cache is a pool of pages, and a table has the pages of each request.
+  // 0: a cache of a request is one piece.
+  int64_t page_size = 0;
   Sampling sampling = Sampling::kLogits;  // serving: what the result is
   OptimizerOptions optimizer;
   RematPolicy remat;

@@ -145,9 +145,24 @@ class FlowFinder {
     return most;
   }
 
+  /// Of a fusion: what its computation makes of the operands.
+  SharedLeaves fused(const Instruction& instruction, ComputationId computation) {
+    Leaves made = applied(summaries_[computation], operand_leaves(instruction));
+    if (made.size() == 1 && lists_ == FlowLists::kShared)
+      for (const InstructionId operand : instruction.operands) {
+        const SharedLeaves& one = values_[operand];
+        if (one && one->size() == 1 && one->front().has_all(made[0]) && made[0].has_all(one->front()))
+          return one;
+      }
+    return shared(std::move(made));
+  }
+
   SharedLeaves value_of(const Instruction& instruction) {
     const OpContext op(module_, shapes_, instruction, table_, nullptr);
     const OpDef& def = op.def();
+    if (def.has(kFusion))
+      if (const std::optional<OpenedCall> call = opened_call(op))
+        return fused(instruction, call->computation);
     if (def.forward) return shared(forwarded(op, OperandLeaves(*this, instruction)));
     if (def.rules.value == ValueRule::kLoop) return shared(loop(op, operand_leaves(instruction)));
     if (def.rules.value == ValueRule::kConditional) return shared(conditional(op));
@@ -181,7 +196,7 @@ class FlowFinder {
     if (op.def().element) return false;
     if (rules.dimensions == DimensionRule::kGather) return true;
     if (!custom_call_target(op).empty()) return !is_concat_bitcast(op.instruction());
-    return !op.def().has(kFusion) && !work_of(op).matmuls.empty();
+    return !work_of(op).matmuls.empty();
   }
 
   /// What leaves of a called computation are in terms of its arguments.

@@ -47,8 +47,10 @@ class Classifier {
       next = static_cast<int64_t>(arguments_.size());
     }
     comes_back_.resize(arguments_.size());
-    if (given && given != &module && argument_leaves(*given) == static_cast<int64_t>(arguments_.size()))
-      flow_.multiplied = argument_flow(*given, table).multiplied;
+    if (given && given != &module && argument_leaves(*given) == static_cast<int64_t>(arguments_.size())) {
+      ArgumentFlow of_given = argument_flow(*given, table);
+      flow_.multiplied = std::move(of_given.multiplied), flow_.cached = std::move(of_given.cached);
+    }
     find_returning();
   }
 

@@ -241,7 +241,7 @@ Result<void> predict_into(const MeasuredServer& measured, const Device& device,
                           ServerPrediction& prediction) {
   ServingSetup setup = measured.setup;
   store_types(measured.weights, setup.cache_type, "auto", device.config, setup);
-  setup.host_seconds = host_step_seconds(device.config);
+  setup.host_seconds = host_step_seconds(device.config, setup.mixed_steps);
   EstimateOptions options;
   SliceRequest asked;
   asked.devices = measured.devices;

@@ -100,7 +100,7 @@ Result<void> ServerEngine::decode_steps(ServerStepLoad load, double horizon) {
   const int64_t each = setup_.decode_tokens();
   int64_t count = 1 << 20;
   for (const EngineRequest& one : running_) count = std::min(count, (tokens_left(one) + each - 1) / each);
-  const int64_t spare = free_pages_ / static_cast<int64_t>(running_.size());
+  const int64_t spare = free_pages_ / static_cast<int64_t>(running_.size()) / memory_.pages_per_page();
   count = std::clamp<int64_t>(count, 1, std::max<int64_t>(1, spare * memory_.page / each));
   for (int64_t i = 0; i < count; ++i) {
     const Result<ServerStepCost> cost = times_.cost(load);

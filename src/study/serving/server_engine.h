@@ -81,7 +81,7 @@ class ServerEngine {
     int64_t tokens = 0;
   };
 
-  int64_t pages_of(int64_t tokens) const { return (tokens + memory_.page - 1) / memory_.page; }
+  int64_t pages_of(int64_t tokens) const { return memory_.pages_of(tokens); }
   int64_t tokens_left(const EngineRequest& one) const { return requests_[one.request].output - one.made; }
   bool throw_one_out();
   void grow(size_t place);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "serving/server_defaults.h"
+
 namespace hlosim {
 namespace {
 
@@ -25,8 +27,11 @@ void store_types(ElementType weights, ElementType cache, std::string_view produc
     setup.quantization = setup.weight_type == kS8 ? Quantization::kInt8 : Quantization::kFp8;
 }
 
-double host_step_seconds(const DeviceConfig& device) {
-  return device.host.serving_step ? static_cast<double>(device.host.serving_step->count()) * 1e-12 : 0;
+double host_step_seconds(const DeviceConfig& device, bool mixed_steps) {
+  const SchedulerKind scheduler = mixed_steps ? SchedulerKind::kVllm : SchedulerKind::kSglang;
+  const double more = server_default(scheduler, device.generation).more_host_ms * 1e-3;
+  const std::optional<Picoseconds>& step = device.host.serving_step;
+  return step ? static_cast<double>(step->count()) * 1e-12 + more : 0;
 }
 
 Result<SimulatedServer> simulate_server(const ServingSetup& setup, const DeviceConfig& device,

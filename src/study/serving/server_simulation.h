@@ -29,8 +29,8 @@ struct SimulatedServer {
 void store_types(ElementType weights, ElementType cache, std::string_view products,
                  const DeviceConfig& device, ServingSetup& setup);
 
-/// host.serving_step of the device, in seconds; 0 without.
-double host_step_seconds(const DeviceConfig& device);
+/// host.serving_step of the device (0 without), and what the server's row of defaults adds; in seconds.
+double host_step_seconds(const DeviceConfig& device, bool mixed_steps);
 
 /// Errors: of serving_memory(), serve() and StepTimes. Requires: `times` is that of `setup`, or of one that
 /// differs in limits of a step, memory and scheduler alone.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/saturating.h"
 #include "serving/server_simulation.h"
 #include "threads/parallel.h"
 
@@ -63,6 +64,17 @@ std::vector<ServerLayout> layouts(const ServingSearchSpace& space) {
   return made;
 }
 
+/// Sets the figures. Requires: made.chips.
+void take(const ServingRun& run, ServingPoint& made) {
+  made.simulated = true;
+  made.ttft_ms = run.ttft.median, made.tpot_ms = run.tpot.mean;
+  made.requests_per_s = static_cast<double>(run.requests) / run.seconds;
+  made.per_chip = static_cast<double>(run.output_tokens) / run.seconds / static_cast<double>(made.chips);
+  // Of answers of one token the first one is all that a user sees.
+  const double ms = made.tpot_ms > 0 ? made.tpot_ms : made.ttft_ms;
+  made.per_user = ms > 0 ? 1e3 / ms : 0;
+}
+
 class ServerLayoutSearch {
  public:
   ServerLayoutSearch(const ServingSearchSpace& space, const ServerLayout& layout)
@@ -86,7 +98,7 @@ class ServerLayoutSearch {
     setup.experts_on_tensor = axes.experts_on_tensor;
     const DeviceConfig& config = layout_.device->device->config;
     store_types(layout_.weights->type, layout_.cache->type, space_.products, config, setup);
-    setup.host_seconds = host_step_seconds(config);
+    setup.host_seconds = host_step_seconds(config, setup.mixed_steps);
     // Steps of all loads are simulated for one setup, whose buckets must reach the longest of them.
     for (const int64_t tokens : space_.batched_tokens)
       setup.max_batched_tokens = std::max(setup.max_batched_tokens, tokens);
@@ -128,30 +140,39 @@ class ServerLayoutSearch {
     return {};
   }
 
-  static void take(const ServingRun& run, ServingPoint& made) {
-    made.simulated = true;
-    made.ttft_ms = run.ttft.median, made.tpot_ms = run.tpot.mean;
-    made.requests_per_s = static_cast<double>(run.requests) / run.seconds;
-    made.per_chip = static_cast<double>(run.output_tokens) / run.seconds / static_cast<double>(made.chips);
-    // Of answers of one token the first one is all that a user sees.
-    const double ms = made.tpot_ms > 0 ? made.tpot_ms : made.ttft_ms;
-    made.per_user = ms > 0 ? 1e3 / ms : 0;
-  }
-
   const ServingSearchSpace& space_;
   const ServerLayout layout_;
   const ServingSetup setup_;
   StepTimes times_;
 };
 
-/// Requires: answers first, by per_chip.
-void mark_front(std::vector<ServingPoint>& points) {
+/// Answers first, those with more tokens per second and chip before others; marks the frontier.
+void rank(std::vector<ServingPoint>& points) {
+  std::stable_sort(points.begin(), points.end(), [](const ServingPoint& a, const ServingPoint& b) {
+    if (a.reason.empty() != b.reason.empty()) return a.reason.empty();
+    return a.per_chip != b.per_chip ? a.per_chip > b.per_chip : a.per_user > b.per_user;
+  });
   double most = -1;
   for (ServingPoint& one : points) {
     if (!one.reason.empty()) break;
     one.front = one.per_user > most;
     most = std::max(most, one.per_user);
   }
+}
+
+void sort_by_load(std::vector<ServingPoint>& points) {
+  std::sort(points.begin(), points.end(),
+            [](const ServingPoint& a, const ServingPoint& b) { return a.concurrency < b.concurrency; });
+}
+
+/// From `least` on, doubled, up to `most`, and `own`; in rising order, each once.
+std::vector<int64_t> loads(int64_t least, int64_t most, int64_t own) {
+  std::vector<int64_t> made;
+  for (int64_t requests = least; requests <= most; requests *= 2) made.push_back(requests);
+  if (own > 0) made.push_back(own);
+  std::sort(made.begin(), made.end());
+  made.erase(std::unique(made.begin(), made.end()), made.end());
+  return made;
 }
 
 }  // namespace
@@ -166,11 +187,7 @@ std::vector<ServingPoint> search_serving(const ServingSearchSpace& space) {
   std::vector<ServingPoint> points;
   for (std::vector<ServingPoint>& some : found)
     std::move(some.begin(), some.end(), std::back_inserter(points));
-  std::stable_sort(points.begin(), points.end(), [](const ServingPoint& a, const ServingPoint& b) {
-    if (a.reason.empty() != b.reason.empty()) return a.reason.empty();
-    return a.per_chip != b.per_chip ? a.per_chip > b.per_chip : a.per_user > b.per_user;
-  });
-  mark_front(points);
+  rank(points);
   return points;
 }
 
@@ -184,16 +201,28 @@ std::vector<ServingPoint> serving_curve(const ServingCurve& curve) {
   space.weights = {curve.weights}, space.caches = {curve.cache};
   space.batched_tokens = {curve.setup.max_batched_tokens};
   space.input = curve.input, space.output = curve.output;
-  for (int64_t requests = curve.setup.replicas(); requests <= curve.setup.max_seqs; requests *= 2)
-    space.concurrency.push_back(requests);
-  space.concurrency.push_back(curve.concurrency);
-  std::erase_if(space.concurrency, [](int64_t requests) { return requests < 1; });
-  std::sort(space.concurrency.begin(), space.concurrency.end());
-  const auto twice = std::unique(space.concurrency.begin(), space.concurrency.end());
-  space.concurrency.erase(twice, space.concurrency.end());
+  space.concurrency = loads(curve.setup.replicas(), curve.setup.max_seqs, curve.concurrency);
   std::vector<ServingPoint> points = search_serving(space);
-  std::sort(points.begin(), points.end(),
-            [](const ServingPoint& a, const ServingPoint& b) { return a.concurrency < b.concurrency; });
+  sort_by_load(points);
+  return points;
+}
+
+std::vector<ServingPoint> serving_curve(const DisaggregatedServer& server, const RequestMix& mix,
+                                        int64_t chips) {
+  std::vector<ServingPoint> points;
+  const int64_t most = saturating_multiply(server.decode.setup.max_seqs, server.decode.instances);
+  for (const int64_t requests : loads(1, most, mix.concurrency)) {
+    ServingPoint& made = points.emplace_back();
+    made.concurrency = requests, made.chips = chips;
+    RequestMix load = mix;
+    load.concurrency = requests, load.rate = 0, load.requests = default_requests(requests);
+    if (const Result<DisaggregatedRun> run = serve_disaggregated(server, make_requests(load), requests))
+      take(run->run, made);
+    else
+      made.reason = run.error().message;
+  }
+  rank(points);
+  sort_by_load(points);
   return points;
 }
 

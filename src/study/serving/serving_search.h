@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/device.h"
+#include "serving/disaggregation.h"
 #include "serving/server.h"
 #include "serving/serving_setup.h"
 
@@ -65,6 +66,10 @@ struct ServingCurve {
   int64_t input = 0, output = 0, concurrency = 0;
 };
 std::vector<ServingPoint> serving_curve(const ServingCurve& curve);
+/// Of prefill and decode instances apart, under 1, 2, 4, … requests up to max_seqs for each decode instance.
+/// `chips`: of all instances; `mix` has the lengths and the number of requests of its own load.
+std::vector<ServingPoint> serving_curve(const DisaggregatedServer& server, const RequestMix& mix,
+                                        int64_t chips);
 
 /// Options of `hlosim serving` that make the point again, without file and device settings.
 std::string serving_options(const ServingSearchSpace& space, const ServingPoint& point);

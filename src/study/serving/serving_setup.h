@@ -33,7 +33,8 @@ struct ServingSetup {
   int64_t block_size = 0;             // tokens of a page of the cache; 0: as vLLM chooses
   double memory_utilization = 0.9;    // of the memory that a program can use: weights and cache
   bool mixed_steps = true;            // chunks of prompts ride along with decodes; false: steps of their own
-  double host_seconds = 0;            // between two steps on the device: host.serving_step of the device
+  bool offloads_all_reduces = true;   // SparseCores drive all-reduces where the device has some
+  double host_seconds = 0;            // between two steps on the device
   Speculation speculation{};
 
   /// Tokens of a request that decodes, in one step: the next one and the drafted ones.

@@ -50,8 +50,7 @@ std::string largest(const ServerStepCost& work) {
 
 /// Of one instance.
 int64_t requests_that_fit(const ServingSetup& setup, const ServingMemory& memory) {
-  const int64_t pages = (setup.max_model_len + memory.page - 1) / memory.page;
-  return memory.pages / pages * setup.replicas();
+  return memory.pages / memory.pages_of(setup.max_model_len) * setup.replicas();
 }
 
 std::string latency_text(const ServingRun& run) {
@@ -75,10 +74,15 @@ std::string memory_text(const ServingSetup& setup, const ServingMemory& memory) 
   table.add({"cache", gibibytes(memory.cache())});
   table.add({"left for programs", gibibytes(memory.headroom())});
   table.add({"usable", gibibytes(memory.capacity)});
-  return table.text("  ") +
-         fmt::format("  {} B of cache a token, pages of {} tokens, {} tokens in all; {} requests of {} fit\n",
-                     memory.bytes_per_token, memory.page, memory.tokens() * setup.replicas(),
-                     requests_that_fit(setup, memory), setup.max_model_len);
+  std::string text = table.text("  ");
+  text +=
+      fmt::format("  {} B of cache a token, pages of {} tokens, {} tokens in all; {} requests of {} fit\n",
+                  memory.bytes_per_token, memory.page, memory.tokens() * setup.replicas(),
+                  requests_that_fit(setup, memory), setup.max_model_len);
+  if (memory.window > 0)
+    text += fmt::format("  {} B of these are of layers that keep a window of {} tokens\n",
+                        memory.window_bytes, memory.window);
+  return text;
 }
 
 /// Accepted tokens of a step and the one that the verification computes.
@@ -167,6 +171,8 @@ Json memory_json(const ServingSetup& setup, const ServingMemory& memory) {
                {"cache_tokens", memory.tokens() * setup.replicas()},
                {"requests_that_fit", requests_that_fit(setup, memory)}};
   if (memory.draft_weights > 0) json["draft_weights_bytes"] = memory.draft_weights;
+  if (memory.window > 0)
+    json["window_tokens"] = memory.window, json["window_bytes_per_token"] = memory.window_bytes;
   return json;
 }
 
@@ -235,13 +241,24 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
       fmt::format("times of steps: {} simulated modules, buckets of 16, 32, 64, … tokens; half way "
                   "between simulated lengths of the cache {:+.1f} % off the line",
                   report.simulated, 100 * report.interpolation_error));
-  lines.push_back(fmt::format("{:.2g} ms of the host between two steps (host.serving_step)",
-                              report.setup.host_seconds * 1e3));
+  lines.push_back(
+      fmt::format("{:.2g} ms of the host between two steps with asynchronous scheduling (host.serving_step; "
+                  "SGLang on v7x 6 ms "
+                  "more)",
+                  report.setup.host_seconds * 1e3));
   lines.push_back(fmt::format(
       "decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read), and "
-      "takes {:.1f} us a request at least, the rounds of its kernel in all layers; tokens of windowed "
-      "layers are kept and read like others",
+      "takes {:.1f} us a request at least, the rounds of its kernel in all layers",
       100 * report.cache_read, report.attention_of_request * 1e6));
+  if (window_bytes_per_token(report.setup) > 0)
+    lines.push_back(fmt::format(
+        "layers with a window read its {} tokens and {}", report.setup.model.attention.window,
+        report.memory.window > 0 ? "keep their pages alone"
+                                 : "keep all pages, as the heads of layers differ in size (vLLM)"));
+  if (report.setup.offloads_all_reduces && report.setup.devices() > 1)
+    lines.push_back(
+        "SparseCores drive all-reduces where the device has some, unless --xla-flags sets "
+        "xla_tpu_enable_sparse_core_collective_offload_all_reduce");
   lines.push_back(fmt::format("usable memory: {}", report.memory.capacity_source));
   add_speculation(report.setup.speculation, lines);
   if (report.prefill)
@@ -297,6 +314,8 @@ std::string to_text(const ServingReport& report) {
   if (run.cost.picojoules > 0)
     print("Energy per output token         {:.3f} J on the chips, of what the device file has figures for\n",
           joules_per_token(report));
+  else
+    print("Energy per output token         unknown: {} has no energies in its device file\n", report.device);
   if (report.price > 0) print("Price per 10^6 output tokens    {:.4f}\n", price_per_million(report));
   print("\nLatency\n{}\n", latency_text(run));
   if (setup.speculation.tokens > 0) print("Speculative decoding\n{}\n", speculation_text(report));

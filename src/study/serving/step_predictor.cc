@@ -58,9 +58,30 @@ void check_load(EntryFields& fields, const ServingSetup& setup, const ServerStep
     fields.wrong("prefill", "--scheduler=sglang has no step with decodes and prompts");
 }
 
-ServerStepLoad read_load(const Value& object, const ServingSetup& setup, DiagnosticList& problems) {
-  ServerStepLoad load;
+/// A step, or with instances apart the tokens of a cache that is transferred.
+struct PredictedLoad {
+  ServerStepLoad step;
+  int64_t transferred = 0;
+};
+
+const PredictedSide& side_of(const PredictedServer& server, const ServerStepLoad& load) {
+  return server.prefill && load.decodes == 0 ? *server.prefill : server.decode;
+}
+
+PredictedLoad read_load(const Value& object, const PredictedServer& server, DiagnosticList& problems) {
+  PredictedLoad made;
+  ServerStepLoad& load = made.step;
+  const ServingSetup& setup = server.decode.setup;
   EntryFields fields(object, "a step", problems);
+  fields.find("id");
+  if (server.link && fields.whole("transfer", made.transferred, 1)) {
+    for (const Value* left : fields.rest())
+      problems.add(error_at_key(*left, fmt::format("a transfer has no \"{}\"", shown(left->key))));
+    if (made.transferred > setup.max_model_len)
+      fields.wrong("transfer", fmt::format("a cache of {} tokens is more than --max-model-len={}",
+                                           made.transferred, setup.max_model_len));
+    return made;
+  }
   fields.whole("decodes", load.decodes, 0);
   fields.whole("context", load.context, 0, load.decodes > 0 ? EntryFields::kNeeded : EntryFields::kOptional);
   if (const Value* chunks = fields.find("prefill")) {
@@ -69,12 +90,13 @@ ServerStepLoad read_load(const Value& object, const ServingSetup& setup, Diagnos
     else
       fields.wrong("prefill", fmt::format("\"prefill\" is an array of chunks, not {}", json_kind(*chunks)));
   }
-  fields.find("id");
   for (const Value* left : fields.rest())
     problems.add(error_at_key(*left, fmt::format("a step has no \"{}\"", shown(left->key)),
                               "there are decodes, context, prefill and id"));
-  if (problems.error_count() == 0) check_load(fields, setup, load);
-  return load;
+  if (server.prefill && load.decodes > 0 && load.prefill > 0)
+    fields.wrong("prefill", "prompts and decodes are on instances apart: a step has one of both");
+  if (problems.error_count() == 0) check_load(fields, side_of(server, load).setup, load);
+  return made;
 }
 
 /// `column`: where in the line, from 1; errors of the simulation have none.
@@ -86,26 +108,32 @@ std::string error_line(Json answer, const Diagnostic& diagnostic) {
 
 }  // namespace
 
-std::string predict_step_line(std::string_view line, const ServingSetup& setup, StepTimes& times) {
+std::string predict_step_line(std::string_view line, const PredictedServer& server) {
   Json answer = Json::object();
   DiagnosticList problems;
   const auto source = std::make_shared<const SourceFile>("step", std::string(line));
   const std::optional<Value> root = parse_json(source, problems);
-  ServerStepLoad load;
+  PredictedLoad load;
   if (root && root->is_map()) {
     const std::optional<Json> parsed = Json::parse(line);
     if (const Json* id = parsed ? parsed->find("id") : nullptr) answer["id"] = *id;
-    load = read_load(*root, setup, problems);
+    load = read_load(*root, server, problems);
   } else if (root) {
     problems.add(error_at(*root, fmt::format("a step is an object, not {}", json_kind(*root))));
   }
   for (const Diagnostic& problem : problems.items())
     if (problem.severity == Severity::kError) return error_line(std::move(answer), problem);
-  const Result<ServerStepCost> cost = times.cost(load);
+  if (load.transferred > 0) {
+    const auto tokens = static_cast<double>(load.transferred);
+    answer["seconds"] = tokens * server.link->seconds_per_token + server.link->latency;
+    return answer.dump();
+  }
+  const auto& [setup, times] = side_of(server, load.step);
+  const Result<ServerStepCost> cost = times.cost(load.step);
   if (!cost) return error_line(std::move(answer), cost.error());
   answer["seconds"] = cost->seconds + setup.host_seconds;
   answer["device_seconds"] = cost->seconds, answer["host_seconds"] = setup.host_seconds;
-  answer["tokens"] = token_bucket(setup, load.decodes * setup.decode_tokens() + load.prefill);
+  answer["tokens"] = token_bucket(setup, load.step.decodes * setup.decode_tokens() + load.step.prefill);
   if (setup.speculation.tokens > 0) {
     answer["draft_seconds"] = cost->draft_seconds;
     answer["tokens_per_decode"] = setup.speculation.acceptance_length();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/rounding.h"
+#include "base/saturating.h"
 #include "estimate/energy_use.h"
 #include "model/pallas/paged_attention.h"
 #include "ops/op_table.h"
@@ -36,6 +37,22 @@ ServerStepCost cost_of(const DeviceConfig& device, const Totals& totals) {
 
 ServerStepCost scaled(const ServerStepCost& cost, double factor) {
   return ServerStepCost().add(cost, factor);
+}
+
+/// A difference of steps may be a little below 0 in one category: the largest one makes up for it.
+void settle(ServerStepCost& cost) {
+  auto& parts = cost.by_category;
+  double& largest = *std::max_element(parts.begin(), parts.end());
+  for (double& part : parts)
+    if (part < 0) largest += std::exchange(part, 0.0);
+}
+
+/// All of `seconds` in kernels.
+ServerStepCost kernel_cost(double seconds, double picojoules) {
+  ServerStepCost cost;
+  cost.seconds = cost.by_category[kKernelCategory] = seconds;
+  cost.picojoules = picojoules;
+  return cost;
 }
 
 }  // namespace
@@ -86,6 +103,7 @@ Result<ServerStepCost> StepTimes::simulate_layers(StepKind kind, int64_t batch, 
   if (!module) return tl::unexpected(module.error());
   EstimateOptions options = options_;
   options.simulate.keep_timeline = false;
+  options.compiler.offload_all_reduces |= setup_.offloads_all_reduces;
   if (setup_.devices() > 1) options.mesh.emplace().partitions = setup_.devices();
   const Result<Estimate> made = estimate(*module, op_table(), device_, options);
   if (!made) return tl::unexpected(made.error());
@@ -122,9 +140,11 @@ Result<void> StepTimes::attend_by_pages(Decode& decode) {
     if (!each) return tl::unexpected(each.error());
     products = queries * (*each)->seconds, energy += (queries - 1) * (*each)->picojoules;
   }
-  decode.per_token = ServerStepCost();
-  decode.per_token.seconds = decode.per_token.by_category[kKernelCategory] = std::max(token, products);
-  decode.per_token.picojoules = energy;
+  const double windowed = static_cast<double>(window_bytes_per_token(setup_)) /
+                          static_cast<double>(cache_bytes_per_token(setup_));
+  const double seconds = std::max(token, products);
+  decode.per_token = kernel_cost(seconds * (1 - windowed), energy * (1 - windowed));
+  decode.per_windowed_token = kernel_cost(seconds * windowed, energy * windowed);
   return {};
 }
 
@@ -162,6 +182,7 @@ Result<const StepTimes::Decode*> StepTimes::decode(int64_t bucket) {
   made.per_token = scaled(*long_one, 1 / tokens).add(*short_one, -1 / tokens);
   made.base = *short_one;
   made.base.add(made.per_token, -static_cast<double>(bucket * near_));
+  settle(made.base);
   if (const Result<void> done = attend_by_pages(made); !done) return tl::unexpected(done.error());
   return &decodes_.emplace(bucket, made).first->second;
 }
@@ -191,6 +212,7 @@ Result<const ServerStepCost*> StepTimes::prefill(int64_t bucket) {
   if (!each) return tl::unexpected(each.error());
   const double pairs = 0.5 * static_cast<double>(length) * static_cast<double>(length * setup_.replicas());
   made->add(**each, -pairs);
+  settle(*made);
   return &prefills_.emplace(bucket, *made).first->second;
 }
 
@@ -223,7 +245,10 @@ Result<ServerStepCost> StepTimes::own_cost(const ServerStepLoad& load) {
     if (load.prefill == 0) cost = (*decodes)->base;
     const Result<double> each = attention_of_request();
     if (!each) return tl::unexpected(each.error());
+    const int64_t window = std::max<int64_t>(setup_.model.attention.window, 1);
+    const int64_t seen = std::min(load.context, saturating_multiply(load.decodes, window));
     ServerStepCost attention = scaled((*decodes)->per_token, static_cast<double>(load.context));
+    attention.add((*decodes)->per_windowed_token, static_cast<double>(seen));
     const double rounds = *each * static_cast<double>(load.decodes);
     if (rounds > attention.seconds) attention.seconds = attention.by_category[kKernelCategory] = rounds;
     cost += attention;

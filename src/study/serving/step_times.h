@@ -70,8 +70,10 @@ class StepTimes {
  private:
   struct DraftTimes;
   struct Decode {
-    ServerStepCost base, per_token;  // without attention; of a token of a cache
-    ServerStepCost near, far;        // as simulated
+    ServerStepCost base;  // without attention
+    /// Of a token of a cache: of layers that see all of it, and of those that see their window.
+    ServerStepCost per_token, per_windowed_token;
+    ServerStepCost near, far;  // as simulated
   };
   Result<ServerStepCost> simulate(StepKind kind, int64_t batch, int64_t sequence);
   Result<ServerStepCost> simulate_layers(StepKind kind, int64_t batch, int64_t sequence, int64_t layers);

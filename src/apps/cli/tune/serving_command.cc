@@ -48,7 +48,7 @@ class ServingCommand {
       setup->speculation.draft = draft->model;
     }
     if (const Result<void> fault = check_speculation(*setup); !fault) return fail(fault.error());
-    if (options_.prefill_instances > 0) return simulate_apart(*setup, *setting, *requests);
+    if (options_.prefill_instances > 0) return run_apart(*setup, *setting, *requests);
     return options_.predict ? predict(*setup, *setting) : simulate(*setup, *setting, *requests);
   }
 
@@ -83,9 +83,6 @@ class ServingCommand {
         (options_.decode_instances > 1 || options_.prefill_tensor > 0 || !options_.prefill_device.empty()))
       return failure("--decode-instances, --prefill-device and --prefill-tp need --prefill-instances",
                      "as in --prefill-instances=1");
-    if (options_.prefill_instances > 0 && (has_curve() || options_.predict))
-      return failure("--curve, --html and --predict are of one instance that computes prompts and decodes",
-                     "without --prefill-instances");
     const bool drafts = options_.drafted > 0;
     if (drafts != (options_.acceptance >= 0) || (!drafts && !options_.draft.empty()))
       return failure(
@@ -120,6 +117,10 @@ class ServingCommand {
       return read_request_trace(*source);
     }
     if (options_.predict) return std::vector<Request>{{0, options_.input, options_.output_length}};
+    return make_requests(request_mix());
+  }
+
+  RequestMix request_mix() const {
     RequestMix mix{options_.input,
                    options_.output_length,
                    options_.least_share,
@@ -128,7 +129,7 @@ class ServingCommand {
                    options_.requests,
                    static_cast<uint64_t>(options_.seed)};
     if (mix.requests == 0) mix.requests = default_requests(options_.concurrency);
-    return make_requests(mix);
+    return mix;
   }
 
   static Result<ServingSetup> make_setup(const ServingArguments& options, const ModelConfig& model,
@@ -138,6 +139,7 @@ class ServingCommand {
     setup.model = model;
     setup.data = options.data, setup.expert = options.expert;
     setup.experts_on_tensor = options.experts_on_tensor;
+    setup.offloads_all_reduces = !set_all_reduce_offload(options.simulation.choices);
     const SliceRequest& asked = setting.estimate.simulate.slice;
     const int64_t others = setup.data * setup.expert;
     setup.tensor = std::max<int64_t>(1, options.tensor);
@@ -161,7 +163,7 @@ class ServingCommand {
     setup.speculation.tokens = options.drafted;
     setup.speculation.acceptance = std::max(options.acceptance, 0.0);
     setup.speculation.seed = static_cast<uint64_t>(options.seed);
-    setup.host_seconds = host_step_seconds(setting.device.config);
+    setup.host_seconds = host_step_seconds(setting.device.config, setup.mixed_steps);
     int64_t longest = 0;
     for (const Request& one : requests) longest = std::max(longest, one.input + one.output);
     setup.max_model_len = options.model_len > 0 ? options.model_len : longest;
@@ -183,7 +185,6 @@ class ServingCommand {
     report.attention_of_request = made->attention_of_request;
     report.interpolation_error = made->interpolation_error, report.simulated = times.simulated();
     if (has_curve()) report.curve = curve_of(setup, setting);
-    if (!options_.page.empty() && !write_output(options_.page, to_html(report), streams_)) return kExitInput;
     return print(report);
   }
 
@@ -201,6 +202,7 @@ class ServingCommand {
   }
 
   int print(const ServingReport& report) {
+    if (!options_.page.empty() && !write_output(options_.page, to_html(report), streams_)) return kExitInput;
     const std::string text = options_.format == "json" ? to_json(report) : to_text(report);
     return write_output(options_.output, text, streams_) ? kExitSuccess : kExitInput;
   }
@@ -226,52 +228,81 @@ class ServingCommand {
     return setup;
   }
 
-  int simulate_apart(const ServingSetup& setup, const SimulationSetting& setting,
-                     const std::vector<Request>& requests) {
-    const std::optional<SimulationSetting> other = read_prefill_setting();
-    if (!other) return kExitInput;
-    const Result<ServingSetup> prefill = make_prefill_setup(setup, *other, requests);
-    if (!prefill) return fail(prefill.error());
-    const DeviceConfig &device = setting.device.config, &prefill_device = other->device.config;
-    const Result<ServingMemory> memory = serving_memory(setup, device);
+  /// The instances that compute prompts, and the way of their caches to those that decode.
+  struct PrefillSide {
+    SimulationSetting setting;
+    ServingSetup setup;
+    ServingMemory memory;
+    CacheTransfer link;
+  };
+
+  /// Null, with what is wrong printed.
+  std::optional<PrefillSide> make_prefill_side(const ServingSetup& setup, const ServingMemory& memory,
+                                               const DeviceConfig& device,
+                                               const std::vector<Request>& requests) {
+    std::optional<SimulationSetting> setting = read_prefill_setting();
+    if (!setting) return std::nullopt;
+    const Result<ServingSetup> prefill = make_prefill_setup(setup, *setting, requests);
+    if (!prefill) return fail(prefill.error()), std::nullopt;
+    const Result<ServingMemory> own = serving_memory(*prefill, setting->device.config);
+    if (!own) return fail("prefill instances: ", own.error()), std::nullopt;
+    const Result<CacheTransfer> link =
+        cache_transfer({*prefill, *own, setting->device.config}, {setup, memory, device});
+    if (!link) return fail(link.error()), std::nullopt;
+    return PrefillSide{std::move(*setting), *prefill, *own, *link};
+  }
+
+  int run_apart(const ServingSetup& setup, const SimulationSetting& setting,
+                const std::vector<Request>& requests) {
+    const Result<ServingMemory> memory = serving_memory(setup, setting.device.config);
     if (!memory) return fail("decode instances: ", memory.error());
-    const Result<ServingMemory> prefill_memory = serving_memory(*prefill, prefill_device);
-    if (!prefill_memory) return fail("prefill instances: ", prefill_memory.error());
+    const std::optional<PrefillSide> prefill =
+        make_prefill_side(setup, *memory, setting.device.config, requests);
+    if (!prefill) return kExitInput;
     StepTimes times(setup, setting.device, setting.estimate);
-    StepTimes prefill_times(*prefill, other->device, other->estimate);
-    const LatencyLimits limits{options_.ttft, options_.itl};
+    StepTimes prefill_times(prefill->setup, prefill->setting.device, prefill->setting.estimate);
+    if (options_.predict)
+      return answer({{setup, times}, PredictedSide{prefill->setup, prefill_times}, prefill->link});
+    const DisaggregatedServer server{
+        {prefill->setup, prefill->memory, prefill_times, options_.prefill_instances},
+        {setup, *memory, times, options_.decode_instances},
+        prefill->link};
+    return simulate_apart(server, *prefill, setting.device.config, requests);
+  }
+
+  int simulate_apart(const DisaggregatedServer& server, const PrefillSide& prefill,
+                     const DeviceConfig& device, const std::vector<Request>& requests) {
+    const ServingSetup& setup = server.decode.setup;
+    StepTimes& times = server.decode.times;
     if (const Result<void> possible =
-            check_limits(*prefill, options_.input, {options_.ttft, 0}, prefill_times);
+            check_limits(prefill.setup, options_.input, {options_.ttft, 0}, server.prefill.times);
         !possible)
       return fail(possible.error());
     if (const Result<void> possible = check_limits(setup, options_.input, {0, options_.itl}, times);
         !possible)
       return fail(possible.error());
-    const Result<CacheTransfer> link =
-        cache_transfer({*prefill, *prefill_memory, prefill_device}, {setup, *memory, device});
-    if (!link) return fail(link.error());
-    const DisaggregatedServer server{{*prefill, *prefill_memory, prefill_times, options_.prefill_instances},
-                                     {setup, *memory, times, options_.decode_instances},
-                                     *link};
-    const Result<DisaggregatedRun> made = serve_disaggregated(server, requests, options_.concurrency, limits);
+    const Result<DisaggregatedRun> made =
+        serve_disaggregated(server, requests, options_.concurrency, {options_.ttft, options_.itl});
     if (!made) return fail(made.error());
     const Result<double> error = times.interpolation_error(std::max<int64_t>(1, made->run.most_running));
     if (!error) return fail(error.error());
-    const PrefillReport prefill_report{*prefill,
-                                       *prefill_memory,
+    const Result<double> each = times.attention_of_request();
+    if (!each) return fail(each.error());
+    const DeviceConfig& prefill_device = prefill.setting.device.config;
+    const PrefillReport prefill_report{prefill.setup,
+                                       prefill.memory,
                                        made->prefill,
                                        prefill_device.name,
                                        prefill_device.devices_per_chip(),
                                        options_.prefill_instances,
-                                       *link,
+                                       prefill.link,
                                        made->transfer};
-    const Result<double> each = times.attention_of_request();
-    if (!each) return fail(each.error());
-    ServingReport report = report_of(setup, *memory, made->run, device);
+    ServingReport report = report_of(setup, server.decode.memory, made->run, device);
     report.attention_of_request = *each;
     report.interpolation_error = *error;
-    report.simulated = times.simulated() + prefill_times.simulated();
     report.prefill = &prefill_report, report.instances = options_.decode_instances;
+    if (has_curve()) report.curve = serving_curve(server, request_mix(), report.chips());
+    report.simulated = times.simulated() + server.prefill.times.simulated();
     return print(report);
   }
 
@@ -286,13 +317,17 @@ class ServingCommand {
                           .concurrency = options_.concurrency});
   }
 
-  /// Answers every line at once, since the program that asks waits for it.
   int predict(const ServingSetup& setup, const SimulationSetting& setting) {
     if (const Result<ServingMemory> memory = serving_memory(setup, setting.device.config); !memory)
       return fail(memory.error());
     StepTimes times(setup, setting.device, setting.estimate);
+    return answer({{setup, times}});
+  }
+
+  /// Answers every line at once, since the program that asks waits for it.
+  int answer(const PredictedServer& server) {
     for (std::string line; std::getline(streams_.in, line);)
-      if (!line.empty()) streams_.out << predict_step_line(line, setup, times) << std::endl;
+      if (!line.empty()) streams_.out << predict_step_line(line, server) << std::endl;
     return streams_.out ? kExitSuccess : kExitInput;
   }
 

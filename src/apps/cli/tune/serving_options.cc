@@ -1,5 +1,8 @@
 #include "cli/tune/serving_options.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace hlosim {
 namespace {
 
@@ -74,6 +77,13 @@ void declare_prefill(CommandLine& line, ServingArguments& options) {
 }
 
 }  // namespace
+
+bool set_all_reduce_offload(const DeviceChoices& choices) {
+  constexpr std::string_view kFlag = "xla_tpu_enable_sparse_core_collective_offload_all_reduce";
+  return std::ranges::any_of(choices.xla_flags, [&](const std::string& flags) {
+    return flags.starts_with('@') || flags.find(kFlag) != std::string::npos;
+  });
+}
 
 void declare_serving_options(CommandLine& line, ServingArguments& options, Streams streams) {
   line.add_option("FILE", options.file, "Model file (examples/models); - is standard input").required();

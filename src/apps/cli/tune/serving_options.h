@@ -25,6 +25,9 @@ struct ServingArguments {
   bool predict = false, experts_on_tensor = false, curve = false;
 };
 
+/// Do these flags decide which core drives all-reduces? A file of flags is taken to have all that matter.
+bool set_all_reduce_offload(const DeviceChoices& choices);
+
 void declare_serving_options(CommandLine& line, ServingArguments& options, Streams streams);
 
 }  // namespace hlosim

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/tune/serving_options.h"
 #include "console/command_line.h"
 #include "console/input.h"
 #include "console/list_options.h"
@@ -55,6 +56,7 @@ class TuneServingCommand {
     if (const Result<void> read = read_space(); !read) return fail(read.error());
     if (!read_devices()) return kExitInput;
     space_.base.model = input->model;
+    space_.base.offloads_all_reduces = !set_all_reduce_offload(options_.choices);
     ServingSearchText text{"hlosim serving " + options_.file, "", options_.everything};
     for (const std::string& one : options_.choices.overrides) text.behind += " --set='" + one + "'";
     for (const std::string& one : options_.choices.xla_flags) text.behind += " --xla-flags='" + one + "'";
