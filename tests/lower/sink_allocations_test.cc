@@ -16,8 +16,7 @@ std::vector<std::string> names_after_sinking(const std::string& text) {
   Module module = test::module_or_fail(text);
   sink_allocations(module);
   std::vector<std::string> names;
-  for (const InstructionId id : module.entry_computation().instructions)
-    names.emplace_back(module[id].name);
+  for (const InstructionId id : module.entry_computation().instructions) names.emplace_back(module[id].name);
   return names;
 }
 

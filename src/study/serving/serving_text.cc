@@ -241,10 +241,10 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
       fmt::format("times of steps: {} simulated modules, buckets of 16, 32, 64, … tokens; half way "
                   "between simulated lengths of the cache {:+.1f} % off the line",
                   report.simulated, 100 * report.interpolation_error));
-  lines.push_back(
-      fmt::format("{:.2g} ms of the host between two steps with asynchronous scheduling (host.serving_step and "
-                  "what the scheduler adds to it)",
-                  report.setup.host_seconds * 1e3));
+  lines.push_back(fmt::format(
+      "{:.2g} ms of the host between two steps with asynchronous scheduling (host.serving_step and "
+      "what the scheduler adds to it)",
+      report.setup.host_seconds * 1e3));
   lines.push_back(fmt::format(
       "decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read), and "
       "takes {:.1f} us a request at least, the rounds of its kernel in all layers",
