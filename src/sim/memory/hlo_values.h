@@ -76,7 +76,7 @@ class Values {
 
  private:
   friend class ValueFinder;
-  /// Where a tuple stands as operand of what may use its elements. A state of a loop has thousands of elements,
+  /// Where a tuple stands as operand of what may use its elements. A loop's state has thousands of elements,
   /// and as many users that read its pointers only.
   std::span<const OperandSlot> element_slots(InstructionId tuple) const {
     const auto i = static_cast<size_t>(tuple.index);

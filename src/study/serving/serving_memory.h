@@ -25,7 +25,7 @@ struct ServingMemory {
   int64_t window_bytes = 0;     // of these, of layers that keep the pages of their window alone
   int64_t window = 0;           // tokens; 0: every layer keeps all pages
   int64_t page = 0;             // tokens
-  /// Pages of `unit_bytes()` a token that fit beside the weights: a token of a page takes one or more of them.
+  /// Pages of `unit_bytes()` a token that fit beside the weights: a page's token takes one or more of them.
   int64_t pages = 0;
 
   /// The largest size that divides both those of layers with a window and those of all others.
