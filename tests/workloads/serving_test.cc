@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "workloads/step_module.h"
@@ -299,6 +300,57 @@ TEST(Serving, StoredWeightsAreThemselvesTimesScales) {
       ASSERT_EQ(want.size(), got.size());
       EXPECT_LT(test::difference(want[0], got[0]), 1e-5);
     }
+}
+
+/// Weights whose blocks of inputs have scales of their own compute what weights times these do, latent ones that
+/// decode absorbs included.
+TEST(Serving, BlocksOfWeightsHaveTheirScales) {
+  constexpr int64_t kBlock = 2;
+  const std::string latent =
+      "name: m\nlayers: 2\nd_model: 8\nd_ff: 12\nq_heads: 4\nkv_heads: 4\nvocab: 11\n"
+      "attention: {latent: {kv_rank: 6, nope_dim: 4, rope_dim: 2, value_dim: 4}}\n";
+  for (const auto& [yaml, kind] : {std::pair{std::string(kBase), StepKind::kPrefill},
+                                   {std::string(kBase), StepKind::kDecode},
+                                   {latent, StepKind::kDecode}}) {
+    const ModelConfig model = test::model_or_fail(yaml);
+    StepOptions options = serving(kind);
+    options.scan_layers = false;
+    test::RunningStep plain(model, options);
+    options.weight_type = ElementType::kS8, options.weight_block = kBlock;
+    test::RunningStep stored(model, options);
+    ASSERT_TRUE(plain.ready() && stored.ready());
+    std::vector<test::Numbers> inputs = stored.random_inputs(6), wide = plain.random_inputs(6);
+    std::map<std::string, ParameterSpec> specs;
+    for (const ParameterSpec& spec : layer_parameters(model, 0)) specs.emplace(spec.name, spec);
+    size_t scaled = 0;
+    for (size_t i = 0; i < plain.inputs(); ++i) {
+      const size_t at = input_named(stored, plain.name(i));
+      test::Numbers& values = inputs[at];
+      if (plain.name(i) == "position") values = {5};
+      wide[i] = values;
+      size_t of_scales = 0;
+      while (of_scales < stored.inputs() && stored.name(of_scales) != plain.name(i) + "_scale") ++of_scales;
+      if (of_scales == stored.inputs()) continue;
+      const ParameterSpec& spec = specs.at(plain.name(i).substr(std::string("layers.0.").size()));
+      const size_t blocked = blocked_dimension(spec);
+      const auto rows = static_cast<size_t>(spec.dims[blocked]);
+      size_t inner = 1;
+      for (size_t d = blocked + 1; d < spec.dims.size(); ++d) inner *= static_cast<size_t>(spec.dims[d]);
+      test::Numbers& scales = inputs[of_scales];
+      ASSERT_EQ(scales.size() * kBlock, values.size()) << plain.name(i);
+      for (size_t k = 0; k < scales.size(); ++k) scales[k] = k % 3 == 0 ? 0.125 : 0.0625;
+      for (size_t k = 0; k < values.size(); ++k) {
+        values[k] = static_cast<double>(static_cast<int64_t>(k * 7 % 15) - 7);
+        const size_t outer = k / (rows * inner), row = k / inner % rows, column = k % inner;
+        wide[i][k] = values[k] * scales[(outer * rows + row) / kBlock * inner + column];
+      }
+      ++scaled;
+    }
+    EXPECT_GT(scaled, 5u);
+    const std::vector<test::Numbers> want = plain.run(wide), got = stored.run(inputs);
+    ASSERT_EQ(want.size(), got.size());
+    EXPECT_LT(test::difference(want[0], got[0]), 1e-5) << yaml;
+  }
 }
 
 /// The first step of Adam with decay: the moments' corrections cancel, so that the change is the gradient's

@@ -127,6 +127,9 @@ void declare_sizes(CommandLine& line, StepChoice& choice) {
                   "Prefill and decode: stored type of layer weights, with a scale per output")
       .one_of({"params", "int8", "int4", "fp8"})
       .show_default();
+  line.add_option("--weight-block", choice.weight_block,
+                  "With --weights: inputs of an output that share a scale; 0: all")
+      .from(0);
   line.add_option("--cache", choice.cache, "Prefill and decode: stored type of keys and values")
       .one_of({"compute", "bf16", "fp8"})
       .show_default();
@@ -224,7 +227,7 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
                                                           : OptimizerOptions::Kind::kAdamW;
   step.vocab_tiles = options.vocab_tiles, step.stack_axis = options.stack_axis;
   using enum ElementType;
-  step.weight_type = stored_weight_type(options.weights);
+  step.weight_type = stored_weight_type(options.weights), step.weight_block = options.weight_block;
   step.cache_type = options.cache == "bf16" ? kBF16 : options.cache == "fp8" ? kF8E4M3FN : kInvalid;
   step.page_size = options.page_size;
   step.sampling = options.sampling == "greedy"   ? Sampling::kGreedy

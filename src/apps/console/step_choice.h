@@ -22,6 +22,7 @@ struct StepChoice {
   std::optional<int64_t> batch;
   int64_t sequence = 2048, page_size = 0, vocab_tiles = 1, stack_axis = 0;
   std::string compute = "bf16", params = "f32", moments = "f32", quantize = "none";
+  int64_t weight_block = 0;
   std::string weights = "params", cache = "compute", sampling = "logits";
   std::string optimizer = "adamw", attention = "splash", remat = "full";
   std::vector<std::string> keep, blocks;

@@ -138,10 +138,11 @@ Expr absorbed_attention(const LayerScope& scope, const AttentionInputs& in) {
   const Dims q = graph.dims(in.queries);  // [b, l, heads, nope + rope]
   const Dims by_head{1, 2, 0, 3};         // [heads, b, l, size] -> [b, l, heads, size]
   const std::string name = "attention.kv_up";
-  const Expr up = convert(graph, scope.stored(name), scope.type());
+  const bool whole_scales = scope.has(scale_of(name)) && scope.options.weight_block == 0;
+  const Expr up = whole_scales ? convert(graph, scope.stored(name), scope.type()) : scope.parameter(name);
   const int64_t width = graph.dims(up)[2];
   std::optional<Expr> scales;  // [heads, nope + value]
-  if (scope.has(scale_of(name))) scales = convert(graph, scope.stored(scale_of(name)), scope.type());
+  if (whole_scales) scales = convert(graph, scope.stored(scale_of(name)), scope.type());
   const auto scaled = [&](Expr rows, int64_t from, int64_t to) {
     if (!scales) return rows;
     return multiply(graph, rows,

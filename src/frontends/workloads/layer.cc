@@ -43,6 +43,20 @@ Expr gelu(ExpressionGraph& graph, Expr x) {
   return scale(graph, multiply(graph, x, share), 0.5);
 }
 
+/// Values times the scales of blocks of them; both have the same dimensions but for the one with the blocks.
+Expr times_blocks(ExpressionGraph& graph, Expr values, Expr scales) {
+  const Dims whole = graph.dims(values), blocks = graph.dims(scales);
+  Dims cut, places;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    places.push_back(static_cast<int64_t>(cut.size()));
+    cut.push_back(blocks[i]);
+    if (blocks[i] != whole[i]) cut.push_back(whole[i] / blocks[i]);
+  }
+  if (cut.size() == whole.size()) return multiply(graph, values, scales);
+  const Expr parts = reshape(graph, values, cut);
+  return reshape(graph, multiply(graph, parts, broadcast(graph, scales, cut, places)), whole);
+}
+
 }  // namespace
 
 Expr LayerScope::stored(std::string_view name) const {
@@ -57,6 +71,7 @@ Expr LayerScope::parameter(std::string_view name) const {
   // Of experts [e, in, out] each has its own scales [e, out].
   const Dims dims = graph.dims(value);
   const Expr scales = convert(graph, stored(scale), type());
+  if (options.weight_block > 0) return times_blocks(graph, value, scales);
   const int64_t rank = graph.rank(value), missing = rank - graph.rank(scales);
   Dims places;
   for (int64_t i = 0; i < graph.rank(scales); ++i)
@@ -102,7 +117,7 @@ Expr project(const LayerScope& scope, Expr x, const std::string& name, int64_t s
     dims.lhs.push_back(graph.rank(x) - shared + i);
     dims.rhs.push_back(i);
   }
-  if (scope.has(scale_of(name))) return stored_dot(scope, x, name, dims);
+  if (scope.has(scale_of(name)) && scope.options.weight_block == 0) return stored_dot(scope, x, name, dims);
   const Expr weights = scope.parameter(name);
   return scope.options.quantization == Quantization::kNone
              ? dot(graph, x, weights, dims)

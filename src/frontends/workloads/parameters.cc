@@ -160,18 +160,40 @@ std::vector<ParameterSpec> layer_parameters(const ModelConfig& model, int64_t la
   return list.specs;
 }
 
-std::vector<ParameterSpec> stored_parameters(const ModelConfig& model, int64_t layer, ElementType type) {
+namespace {
+
+/// Of weights: the first dimension that is summed over, and how many there are.
+std::pair<size_t, size_t> summed_dimensions(const ParameterSpec& weights) {
+  return {weights.of_experts ? 1 : 0, weights.name == "attention.out" ? 2 : 1};
+}
+
+}  // namespace
+
+size_t blocked_dimension(const ParameterSpec& weights) {
+  const auto [first, count] = summed_dimensions(weights);
+  return first + count - 1;
+}
+
+bool is_stored_narrow(const ParameterSpec& spec) { return spec.counted && spec.name != "moe.router"; }
+
+std::vector<ParameterSpec> stored_parameters(const ModelConfig& model, int64_t layer, ElementType type,
+                                             int64_t block) {
   std::vector<ParameterSpec> specs;
   for (ParameterSpec& spec : layer_parameters(model, layer)) {
     specs.push_back(std::move(spec));
-    if (type == ElementType::kInvalid || !specs.back().counted || specs.back().name == "moe.router") continue;
+    if (type == ElementType::kInvalid || !is_stored_narrow(specs.back())) continue;
     ParameterSpec& weights = specs.back();
     weights.type = type;
     ParameterSpec scales = weights;
     scales.name += "_scale", scales.counted = false, scales.type = ElementType::kF32;
-    const ptrdiff_t first = weights.of_experts ? 1 : 0, count = weights.name == "attention.out" ? 2 : 1;
-    scales.dims.erase(scales.dims.begin() + first, scales.dims.begin() + first + count);
-    scales.axes.erase(scales.axes.begin() + first, scales.axes.begin() + first + count);
+    if (block > 0) {
+      scales.dims[blocked_dimension(weights)] /= block;
+    } else {
+      const auto [first, count] = summed_dimensions(weights);
+      const auto begin = static_cast<ptrdiff_t>(first), end = static_cast<ptrdiff_t>(first + count);
+      scales.dims.erase(scales.dims.begin() + begin, scales.dims.begin() + end);
+      scales.axes.erase(scales.axes.begin() + begin, scales.axes.begin() + end);
+    }
     specs.push_back(std::move(scales));
   }
   return specs;

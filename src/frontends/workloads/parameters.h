@@ -24,9 +24,15 @@ struct ParameterSpec {
 
 /// Of one layer.
 std::vector<ParameterSpec> layer_parameters(const ModelConfig& model, int64_t layer);
-/// The same as a server stores them: weights of products in `type`, and behind each of them `NAME_scale` with
-/// one f32 for each of its outputs. kInvalid: as layer_parameters().
-std::vector<ParameterSpec> stored_parameters(const ModelConfig& model, int64_t layer, ElementType type);
+/// The dimension of a product's weights in whose blocks scales may be: the last one that is summed over.
+size_t blocked_dimension(const ParameterSpec& weights);
+/// The same as a server stores them: weights of products in `type`, and behind each of them `NAME_scale`, f32,
+/// one for each output, or with `block` > 0 one for each output and each `block` of blocked_dimension().
+/// kInvalid: as layer_parameters(). Requires: `block` divides all of these dimensions.
+std::vector<ParameterSpec> stored_parameters(const ModelConfig& model, int64_t layer, ElementType type,
+                                             int64_t block = 0);
+/// Is it stored in a narrow type where weights are?
+bool is_stored_narrow(const ParameterSpec& spec);
 /// Of everything around the layers. `positions`: rows of a learned table where the model doesn't say.
 std::vector<ParameterSpec> outer_parameters(const ModelConfig& model, int64_t positions);
 

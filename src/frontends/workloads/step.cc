@@ -40,8 +40,27 @@ std::string types_fault(const StepOptions& options) {
   return {};
 }
 
+/// Blocks of weights with a scale of their own. `narrow`: products are in a narrow type.
+std::string blocks_fault(const ModelConfig& model, const StepOptions& options, bool narrow) {
+  const int64_t block = options.weight_block;
+  if (block == 0) return {};
+  if (options.weight_type == ElementType::kInvalid)
+    return "scales of blocks need weights stored in a narrow type";
+  if (model.moe) return "weights of experts have one scale for each output: no scales of blocks";
+  if (narrow) return "weights with scales of blocks are widened: no products in their type";
+  for (const LayerGroup& group : layer_groups(model))
+    for (int64_t i = 0; i < group.period; ++i)
+      for (const ParameterSpec& spec : layer_parameters(model, group.first + i)) {
+        const int64_t inputs = spec.dims[blocked_dimension(spec)];
+        if (is_stored_narrow(spec) && (block < 0 || inputs % block != 0))
+          return fmt::format("{} inputs of {} are not a whole number of blocks of {}", inputs, spec.name,
+                             block);
+      }
+  return {};
+}
+
 /// Types that weights and caches may be stored in, and how products with such weights may run.
-std::string stored_fault(const StepOptions& options) {
+std::string stored_fault(const ModelConfig& model, const StepOptions& options) {
   using enum ElementType;
   const ElementType weights = options.weight_type, cache = options.cache_type;
   if (weights != kInvalid && weights != kS8 && weights != kS4 && weights != kF8E4M3FN)
@@ -53,7 +72,7 @@ std::string stored_fault(const StepOptions& options) {
                                                                           : kInvalid;
   if (weights != kInvalid && native != kInvalid && weights != native)
     return fmt::format("products in {} of weights stored as {}", to_text(native), to_text(weights));
-  return {};
+  return blocks_fault(model, options, native != kInvalid);
 }
 
 std::string pages_fault(const StepOptions& options) {
@@ -94,7 +113,9 @@ std::string mesh_fault(const ModelConfig& model, const StepOptions& options) {
   std::vector<ParameterSpec> specs = outer_parameters(model, options.sequence);
   for (const LayerGroup& group : layer_groups(model))
     for (int64_t i = 0; i < group.period; ++i)
-      for (const ParameterSpec& spec : layer_parameters(model, group.first + i)) specs.push_back(spec);
+      for (const ParameterSpec& spec :
+           stored_parameters(model, group.first + i, options.weight_type, options.weight_block))
+        specs.push_back(spec);
   for (const ParameterSpec& spec : specs)
     if (fault.empty()) fault = rules.fault("of " + spec.name + ", dimension", spec.axes, spec.dims);
   return fault;
@@ -104,8 +125,9 @@ std::string mesh_fault(const ModelConfig& model, const StepOptions& options) {
 
 std::string step_fault(const ModelConfig& model, const StepOptions& options) {
   if (const std::optional<ModelFault> fault = model_fault(model)) return fault->message;
-  for (const std::string& fault : {sizes_fault(model, options), types_fault(options), stored_fault(options),
-                                   pages_fault(options), experts_fault(model, options)})
+  for (const std::string& fault :
+       {sizes_fault(model, options), types_fault(options), stored_fault(model, options), pages_fault(options),
+        experts_fault(model, options)})
     if (!fault.empty()) return fault;
   return mesh_fault(model, options);
 }

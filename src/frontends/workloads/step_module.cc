@@ -45,7 +45,8 @@ void StepModule::add_model_parameters() {
   for (size_t g = 0; g < groups_.size(); ++g) {
     const LayerGroup& group = groups_[g];
     for (int64_t place = 0; place < group.period; ++place)
-      for (ParameterSpec spec : stored_parameters(model_, group.first + place, options_.weight_type)) {
+      for (ParameterSpec spec :
+           stored_parameters(model_, group.first + place, options_.weight_type, options_.weight_block)) {
         const int64_t turns = options_.scan_layers ? 1 : group.repeats;
         if (options_.scan_layers) {
           spec.dims.insert(spec.dims.begin() + options_.stack_axis, group.repeats);

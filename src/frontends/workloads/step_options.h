@@ -122,6 +122,8 @@ struct StepOptions {
   // the cache. kInvalid: param_type, compute_type. With `quantization` the products are in that type too,
   // else weights are widened.
   ElementType weight_type = ElementType::kInvalid, cache_type = ElementType::kInvalid;
+  // Of stored weights: inputs of an output that share a scale. 0: all of them.
+  int64_t weight_block = 0;
   // Decode: tokens of a page. Each cache is a pool of pages, and a table has the pages of each request.
   // 0: a cache of a request is one piece.
   int64_t page_size = 0;

@@ -21,7 +21,8 @@ void store_types(ElementType weights, ElementType cache, std::string_view produc
   using enum ElementType;
   setup.weight_type = weights, setup.cache_type = cache;
   const bool narrow = setup.weight_type == kS8 || setup.weight_type == kF8E4M3FN;
-  const bool native = narrow && !setup.model.moe && is_native(device, setup.weight_type);
+  const bool native =
+      narrow && !setup.model.moe && setup.weight_block == 0 && is_native(device, setup.weight_type);
   setup.quantization = Quantization::kNone;
   if (narrow && (products == "stored" || (products == "auto" && native)))
     setup.quantization = setup.weight_type == kS8 ? Quantization::kInt8 : Quantization::kFp8;

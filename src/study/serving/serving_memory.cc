@@ -47,7 +47,8 @@ int64_t weight_bytes(const ServingSetup& setup) {
     bytes += stored_bytes(spec, rules);
   for (const LayerGroup& group : layer_groups(model))
     for (int64_t place = 0; place < group.period; ++place)
-      for (const ParameterSpec& spec : stored_parameters(model, group.first + place, setup.weight_type))
+      for (const ParameterSpec& spec :
+           stored_parameters(model, group.first + place, setup.weight_type, setup.weight_block))
         bytes += group.repeats * stored_bytes(spec, rules);
   return bytes;
 }

@@ -23,6 +23,7 @@ struct ServingSetup {
   int64_t tensor = 1, data = 1, expert = 1;         // axes of the mesh; `data` and `expert` deal requests out
   bool experts_on_tensor = false;                   // whole experts are dealt out over `tensor`, too
   ElementType weight_type = ElementType::kInvalid;  // of the layers' products; kInvalid: bf16
+  int64_t weight_block = 0;                         // inputs of an output that share a scale; 0: all
   ElementType cache_type = ElementType::kBF16;
   Quantization quantization = Quantization::kNone;  // of products with stored weights; none: widened
   Sampling sampling = Sampling::kGreedy;
@@ -58,7 +59,7 @@ inline std::optional<ServingSetup> draft_setup(const ServingSetup& setup) {
   if (!setup.speculation.draft) return std::nullopt;
   ServingSetup draft = setup;
   draft.model = *setup.speculation.draft;
-  draft.weight_type = ElementType::kInvalid, draft.quantization = Quantization::kNone;
+  draft.weight_type = ElementType::kInvalid, draft.weight_block = 0, draft.quantization = Quantization::kNone;
   draft.speculation = {};
   return draft;
 }

@@ -94,7 +94,8 @@ Result<ServerStepCost> StepTimes::simulate_layers(StepKind kind, int64_t batch, 
   step.mesh = setup_.mesh();
   step.batch = batch, step.sequence = sequence;
   step.param_type = ElementType::kBF16;
-  step.weight_type = setup_.weight_type, step.cache_type = setup_.cache_type;
+  step.weight_type = setup_.weight_type, step.weight_block = setup_.weight_block;
+  step.cache_type = setup_.cache_type;
   step.quantization = setup_.quantization;
   step.experts_on_tensor = setup_.experts_on_tensor;
   step.scan_layers = false;

@@ -152,6 +152,7 @@ class ServingCommand {
         return failure(fmt::format("--tp={} --dp={} --ep={} are {} devices, but there are {}", setup.tensor,
                                    setup.data, setup.expert, setup.devices(), slice->devices()));
     }
+    setup.weight_block = options.weight_block;
     store_types(stored_weight_type(options.weights),
                 options.cache == "fp8" ? ElementType::kF8E4M3FN : ElementType::kBF16, options.products,
                 setting.device.config, setup);

@@ -31,6 +31,9 @@ void declare_server(CommandLine& line, ServingArguments& options) {
   line.add_option("--weight-dtype", options.weights, "Stored type of layer weights")
       .one_of({"bf16", "int8", "int4", "fp8"})
       .show_default();
+  line.add_option("--weight-block", options.weight_block,
+                  "Inputs of an output that share a scale of narrow weights; 0: all")
+      .from(0);
   line.add_option("--products", options.products,
                   "Matmuls in the stored type of the weights, in the widened type, or the faster of both")
       .one_of({"auto", "stored", "widened"})

@@ -12,6 +12,7 @@ namespace hlosim {
 
 struct ServingArguments {
   SimulationOptions simulation;
+  int64_t weight_block = 0;
   std::string file, trace, output = "-", format = "text", weights = "bf16", products = "auto", cache = "bf16";
   std::string scheduler = "vllm", page, sampling = "greedy";
   int64_t tensor = 0, data = 1, expert = 1;
