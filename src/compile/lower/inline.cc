@@ -201,9 +201,14 @@ void spell_out_layouts(ModuleEditor& editor, const OpTable&) {
   for (size_t i = 0; i < module.instructions.size(); ++i) editor.spell_out_bitcast({static_cast<int32_t>(i)});
   for (size_t i = 0; i < module.computations.size(); ++i) {
     const ComputationId computation{static_cast<int32_t>(i)};
+    std::set<InstructionId> gone;
     for (const InstructionId id : module[computation].instructions)
-      if (only_reorders(module, module[id]))
+      if (only_reorders(module, module[id])) {
         editor.replace_everywhere(computation, id, module[id].operands[0]);
+        gone.insert(id);
+      }
+    std::erase_if(module.computations[computation].instructions,
+                  [&](InstructionId id) { return gone.contains(id); });
   }
 }
 
