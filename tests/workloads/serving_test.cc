@@ -302,8 +302,8 @@ TEST(Serving, StoredWeightsAreThemselvesTimesScales) {
     }
 }
 
-/// Weights whose blocks of inputs have scales of their own compute what weights times these do, latent ones that
-/// decode absorbs included.
+/// Weights whose blocks of inputs have scales of their own compute what weights times these do, latent ones
+/// that decode absorbs included.
 TEST(Serving, BlocksOfWeightsHaveTheirScales) {
   constexpr int64_t kBlock = 2;
   const std::string latent =

@@ -26,7 +26,7 @@ struct ParameterSpec {
 std::vector<ParameterSpec> layer_parameters(const ModelConfig& model, int64_t layer);
 /// The dimension of a product's weights in whose blocks scales may be: the last one that is summed over.
 size_t blocked_dimension(const ParameterSpec& weights);
-/// The same as a server stores them: weights of products in `type`, and behind each of them `NAME_scale`, f32,
+/// The same as a server stores them: weights of products in `type`, and behind each one `NAME_scale`, f32,
 /// one for each output, or with `block` > 0 one for each output and each `block` of blocked_dimension().
 /// kInvalid: as layer_parameters(). Requires: `block` divides all of these dimensions.
 std::vector<ParameterSpec> stored_parameters(const ModelConfig& model, int64_t layer, ElementType type,
