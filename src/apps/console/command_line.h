@@ -98,8 +98,8 @@ class CommandLine {
   Option add_flag(const std::string& names, const std::string& description);
   /// What stands at the end of help.
   void footer(const std::string& text);
-  /// Without --format the suffix of --output decides: .json, .csv, .html, .md. parse() refuses a suffix that
-  /// --format has no word for. The variables are those of the two options.
+  /// Without --format the suffix of --output decides: .json, .csv, .html, .md, .svg. parse() refuses a suffix
+  /// that --format has no word for. The variables are those of the two options.
   void format_by_suffix(std::string& format, const std::string& output);
 
   /// One that was added: "--name", "NAME". With option() it has to be there.
