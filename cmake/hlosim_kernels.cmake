@@ -9,12 +9,18 @@
 #
 # Products and sums round separately on every level (no contraction). A kernel that wants a fused
 # multiply-add, as those of matrix products do, says so; its last bits then depend on the level.
+#
+# Other processors than x86-64 have v2 alone, whose intrinsics SIMDe provides (src/base/intrinsics.h).
 function(hlosim_kernels target)
-  foreach(level v2 v3 v4)
+  set(levels v2)
+  if(HLOSIM_X86)
+    set(levels v2 v3 v4)
+  endif()
+  foreach(level IN LISTS levels)
     set(objects ${target}_${level})
     add_library(${objects} OBJECT ${ARGN})
     hlosim_compile_options(${objects})
-    target_compile_options(${objects} PRIVATE -march=x86-64-${level} $<IF:$<CONFIG:Debug>,-O1,-O3> -ffp-contract=off
+    target_compile_options(${objects} PRIVATE $<$<BOOL:${HLOSIM_X86}>:-march=x86-64-${level}> $<IF:$<CONFIG:Debug>,-O1,-O3> -ffp-contract=off
       -fno-math-errno -fno-trapping-math)
     # Loops that only g++ can vectorize are right all the same.
     target_compile_options(${objects} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)

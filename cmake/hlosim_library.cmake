@@ -71,9 +71,14 @@ function(hlosim_folder folder root excluded)
   set(${excluded} ${others} PARENT_SCOPE)
 endfunction()
 
-# Warnings, and the instruction set that every machine we support has.
+# Warnings, and the instruction set that every machine we support has. On arm64 `char` is signed and products are rounded before
+# they are added, as on x86-64: both give the same results.
+set(HLOSIM_MACHINE_OPTIONS -march=x86-64-v2)
+if(NOT HLOSIM_X86)
+  set(HLOSIM_MACHINE_OPTIONS -fsigned-char -ffp-contract=off)
+endif()
 function(hlosim_compile_options target)
-  target_compile_options(${target} PRIVATE -march=x86-64-v2
+  target_compile_options(${target} PRIVATE ${HLOSIM_MACHINE_OPTIONS}
     -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic)
   # g++ 12 warns of impossible overlaps and sizes inside std::string (GCC bug 105651), by three names.
   target_compile_options(${target} PRIVATE

@@ -1,6 +1,5 @@
 #include "base/cpu.h"
 
-#include <cpuid.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -8,11 +7,16 @@
 
 #include "base/text.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace hlosim {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNames = {"v2", "v3", "v4"};
 
+#if defined(__x86_64__)
 // __builtin_cpu_supports() of clang 14 doesn't know these three parts of x86-64-v3.
 bool has_f16c_movbe_lzcnt() {
   constexpr unsigned kF16c = 1u << 29;
@@ -23,12 +27,14 @@ bool has_f16c_movbe_lzcnt() {
   if ((ecx & kF16c) == 0 || (ecx & kMovbe) == 0) return false;
   return __get_cpuid(0x80000001u, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kLzcnt) != 0;
 }
+#endif
 
 }  // namespace
 
 std::string_view name(IsaLevel level) { return kNames[static_cast<size_t>(level)]; }
 
 IsaLevel supported_isa_level() {
+#if defined(__x86_64__)
   __builtin_cpu_init();
   const bool v3 = __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
                   __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
@@ -38,6 +44,9 @@ IsaLevel supported_isa_level() {
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
   return v4 ? IsaLevel::kV4 : IsaLevel::kV3;
+#else
+  return IsaLevel::kV2;
+#endif
 }
 
 Result<IsaLevel> choose_isa_level(std::string_view request, IsaLevel supported) {

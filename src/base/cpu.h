@@ -1,7 +1,7 @@
 // Which instructions may this process use?
 //
 // hlosim runs on any x86-64-v2 processor. Numeric kernels exist once per level (cmake/hlosim_kernels.cmake)
-// and the caller picks a table of them when it starts:
+// and the caller picks a table of them when it starts. Other processors have v2 alone (base/intrinsics.h):
 //
 //   // add.h                                      // add.kernel.cc
 //   struct AddKernels { void (*add)(…); };        namespace hlosim::HLOSIM_ISA {
@@ -40,6 +40,8 @@ Result<IsaLevel> isa_level();
 
 }  // namespace hlosim
 
+#if defined(__x86_64__)
+
 /// Declares `name`, defined in kernel sources as a constant of type `type`, on every level. Stands in
 /// namespace hlosim.
 #define HLOSIM_KERNEL_TABLE(type, name) \
@@ -58,3 +60,14 @@ Result<IsaLevel> isa_level();
   ((level) == ::hlosim::IsaLevel::kV4   ? isa_v4::name \
    : (level) == ::hlosim::IsaLevel::kV3 ? isa_v3::name \
                                         : isa_v2::name)
+
+#else
+
+#define HLOSIM_KERNEL_TABLE(type, name) \
+  namespace isa_v2 {                    \
+  extern const type name;               \
+  }
+
+#define HLOSIM_PICK_KERNELS(level, name) (static_cast<void>(level), isa_v2::name)
+
+#endif

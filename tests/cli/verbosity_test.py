@@ -146,7 +146,7 @@ class Verbosity(unittest.TestCase):
     def test_verbose(self):
         out, err = hlosim("report", MLP, "--device=v5e", "-v")
         self.assertEqual(out, hlosim("report", MLP, "--device=v5e")[0])
-        self.assertRegex(err, r"(?m)^hlosim: version \d[\d.]*, model \d+, kernels for x86-64-v\d; report$")
+        self.assertRegex(err, r"(?m)^hlosim: version \d[\d.]*, model \d+, kernels of level v\d; report$")
         self.assertRegex(err, r"(?m)^hlosim: device v5e: TPU v5e, v5e.yaml \(built-in\), fingerprint [0-9a-f]+ \([\d.,]+ \w+\)$")
         self.assertRegex(err, rf"(?m)^hlosim: read {re.escape(MLP)}: \d+ bytes, 1 module, \d+ instructions \([\d.,]+ \w+\)$")
         self.assertRegex(err, r"(?m)^hlosim: simulated mlp\w* \([\d.,]+ \w+\)$")

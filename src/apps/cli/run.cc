@@ -167,7 +167,7 @@ int report_unexpected(const Command& command, const CommandLine& declared, Strea
 void tell_versions(const Command& command, Streams streams) {
   if (!streams.verbosity.verbose) return;
   const Result<IsaLevel> level = isa_level();
-  detail(fmt::format("version {}, model {}, kernels for x86-64-{}; {}", HLOSIM_VERSION, kModelVersion,
+  detail(fmt::format("version {}, model {}, kernels of level {}; {}", HLOSIM_VERSION, kModelVersion,
                      level ? name(*level) : "?", command.name),
          streams);
 }

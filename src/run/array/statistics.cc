@@ -1,7 +1,5 @@
 #include "array/statistics.h"
 
-#include <nmmintrin.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,6 +7,7 @@
 
 #include "array/byte_packing.h"
 #include "array/element_values.h"
+#include "base/intrinsics.h"
 
 namespace hlosim {
 namespace {

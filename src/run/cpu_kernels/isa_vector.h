@@ -1,16 +1,9 @@
 // Vectors of the instruction set level that a kernel source is compiled for. For *.kernel.cc only.
 #pragma once
 
-// g++ 12 takes the undefined vectors in its own header for mistakes (GCC bug 105593).
-#pragma GCC diagnostic push
-#ifndef __clang__
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-
 #include <cstdint>
+
+#include "base/intrinsics.h"
 
 #ifndef HLOSIM_ISA
 #define HLOSIM_ISA isa_v2

@@ -175,8 +175,12 @@ MatmulLevel matmul_level(IsaLevel level, bool vnni) {
 }
 
 bool supports_vnni() {
+#if defined(__x86_64__)
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512vnni") != 0;
+#else
+  return false;
+#endif
 }
 
 const MatmulLevel& matmul_level() {

@@ -1,6 +1,6 @@
 #include "cpu_kernels/transpose.h"
 
-#include <immintrin.h>
+#include "base/intrinsics.h"
 
 namespace hlosim::HLOSIM_ISA {
 namespace {
