@@ -9,16 +9,11 @@
 #include "base/quantity_text.h"
 #include "base/text.h"
 #include "stablehlo/dimension_sizes.h"
+#include "text/entry_fields.h"
 
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kKeys[] = {"baseline",  "modules",          "devices",   "metrics",
-                                      "set",       "topology",         "mesh",      "slices",
-                                      "xla_flags", "while_trip_count", "lower",     "custom_call_costs",
-                                      "limits",    "on_new",           "on_gone",   "on_incomparable",
-                                      "dim",       "partial",          "partition", "advise"};
-constexpr std::string_view kLimitKeys[] = {"module", "device", "metric", "relative", "absolute", "most"};
 constexpr std::string_view kPolicies[] = {"pass", "warn", "fail"};
 // A good change often brings more of these; a config may name them in `metrics`.
 constexpr std::string_view kUngated[] = {"exposed_others", "vector_operations", "transcendentals"};
@@ -35,7 +30,7 @@ class GateConfigReader {
                              "`hlosim init` writes an example"));
       return std::nullopt;
     }
-    for (const Value& item : root->items) read_item(item);
+    read_keys(*root);
     if (!root->find("modules"))
       problems_.add(error_at(*root, "\"modules\" is missing", "modules: [examples/*.hlo]"));
     if (!root->find("devices")) problems_.add(error_at(*root, "\"devices\" is missing", "devices: [v5e]"));
@@ -44,50 +39,41 @@ class GateConfigReader {
   }
 
  private:
-  void read_item(const Value& item) {
-    if (item.key == "baseline")
-      text(item, config_.baseline);
-    else if (item.key == "modules")
-      texts(item, config_.modules);
-    else if (item.key == "devices")
-      devices(item);
-    else if (item.key == "metrics")
-      metrics(item);
-    else if (item.key == "set")
-      texts(item, config_.set);
-    else if (item.key == "xla_flags")
-      texts(item, config_.xla_flags);
-    else if (item.key == "topology")
-      placed(item, config_.topology);
-    else if (item.key == "mesh")
-      placed(item, config_.mesh);
-    else if (item.key == "slices")
-      whole(item, 1, config_.slices);
-    else if (item.key == "while_trip_count")
-      whole(item, 0, config_.while_trip_count);
-    else if (item.key == "lower")
-      boolean(item, config_.lower);
-    else if (item.key == "partition")
-      boolean(item, config_.partition);
-    else if (item.key == "custom_call_costs")
-      placed(item, config_.custom_call_costs);
-    else if (item.key == "advise")
-      placed(item, config_.advise);
-    else if (item.key == "dim")
-      dimensions(item);
-    else if (item.key == "partial")
-      boolean(item, config_.partial);
-    else if (item.key == "limits")
-      limits(item);
-    else if (item.key == "on_new")
-      policy(item, config_.on_new);
-    else if (item.key == "on_gone")
-      policy(item, config_.on_gone);
-    else if (item.key == "on_incomparable")
-      policy(item, config_.on_incomparable);
-    else
-      problems_.add(error_at_key(item, fmt::format("unknown key \"{}\" of a gate", shown(item.key)),
-                                 did_you_mean(item.key, kKeys)));
+  void read_keys(const Value& root) {
+    EntryFields fields(root, "a gate", problems_);
+    const auto with = [&](std::string_view key, auto&& read) {
+      if (const Value* item = fields.find(key)) read(*item);
+    };
+    const auto texts_of = [&](std::string_view key, std::vector<GateText>& into) {
+      with(key, [&](const Value& item) { texts(item, into); });
+    };
+    const auto placed = [&](std::string_view key, GateText& into) {
+      if (fields.text(key, into.text)) into.place = *fields.find(key);
+    };
+    const auto policy_of = [&](std::string_view key, GatePolicy& into) {
+      with(key, [&](const Value& item) { policy(item, into); });
+    };
+    fields.text("baseline", config_.baseline);
+    texts_of("modules", config_.modules);
+    with("devices", [&](const Value& item) { devices(item); });
+    with("metrics", [&](const Value& item) { metrics(item); });
+    texts_of("set", config_.set);
+    texts_of("xla_flags", config_.xla_flags);
+    placed("topology", config_.topology);
+    placed("mesh", config_.mesh);
+    fields.whole("slices", config_.slices, 1);
+    fields.whole("while_trip_count", config_.while_trip_count, 0);
+    fields.flag("lower", config_.lower);
+    fields.flag("partition", config_.partition);
+    placed("custom_call_costs", config_.custom_call_costs);
+    placed("advise", config_.advise);
+    with("dim", [&](const Value& item) { dimensions(item); });
+    fields.flag("partial", config_.partial);
+    with("limits", [&](const Value& item) { limits(item); });
+    policy_of("on_new", config_.on_new);
+    policy_of("on_gone", config_.on_gone);
+    policy_of("on_incomparable", config_.on_incomparable);
+    fields.refuse_rest();
   }
 
   bool scalar(const Value& item, std::string_view expected) {
@@ -96,29 +82,6 @@ class GateConfigReader {
         error_at(item, fmt::format("{}: expected {}, found {}", item.key.empty() ? "this" : item.key,
                                    expected, described(item))));
     return false;
-  }
-  void text(const Value& item, std::string& into) {
-    if (scalar(item, "text")) into = item.text;
-  }
-  void placed(const Value& item, GateText& into) {
-    if (scalar(item, "text")) into = {item.text, item};
-  }
-  void boolean(const Value& item, bool& into) {
-    if (!scalar(item, "true or false")) return;
-    const Result<bool> value = TextForm<bool>::read(item.text);
-    if (value)
-      into = *value;
-    else
-      problems_.add(error_at(item, fmt::format("{}: {}", item.key, value.error().message)));
-  }
-  void whole(const Value& item, int64_t low, int64_t& into) {
-    if (!scalar(item, "a whole number")) return;
-    const Result<int64_t> value = TextForm<int64_t>::read(item.text);
-    if (value && *value >= low)
-      into = *value;
-    else
-      problems_.add(error_at(
-          item, fmt::format("{}: '{}' is not a whole number from {} on", item.key, shown(item.text), low)));
   }
   void texts(const Value& item, std::vector<GateText>& into) {
     if (!item.is_list() || item.items.empty()) {
@@ -220,25 +183,17 @@ class GateConfigReader {
     }
     GateLimit limit;
     limit.place = item;
-    for (const Value& part : item.items) {
-      if (part.key == "module")
-        expression(part, limit.module);
-      else if (part.key == "device")
-        expression(part, limit.device);
-      else if (part.key == "metric") {
-        if (expression(part, limit.metric) && !may_match(limit.metric))
-          problems_.add(
-              error_at(part, fmt::format("no metric is called '{}'", shown(part.text)), hint_for(part.text)));
-      } else if (part.key == "relative")
-        relative(part, limit);
-      else if (part.key == "absolute")
-        limit.absolute = amount(part, limit);
-      else if (part.key == "most")
-        limit.most = amount(part, limit);
-      else
-        problems_.add(error_at_key(part, fmt::format("unknown key \"{}\" of a limit", shown(part.key)),
-                                   did_you_mean(part.key, kLimitKeys)));
-    }
+    EntryFields fields(item, "a limit", problems_);
+    if (const Value* part = fields.find("module")) expression(*part, limit.module);
+    if (const Value* part = fields.find("device")) expression(*part, limit.device);
+    if (const Value* part = fields.find("metric"))
+      if (expression(*part, limit.metric) && !may_match(limit.metric))
+        problems_.add(error_at(*part, fmt::format("no metric is called '{}'", shown(part->text)),
+                               hint_for(part->text)));
+    if (const Value* part = fields.find("relative")) relative(*part, limit);
+    if (const Value* part = fields.find("absolute")) limit.absolute = amount(*part, limit);
+    if (const Value* part = fields.find("most")) limit.most = amount(*part, limit);
+    fields.refuse_rest();
     check_unit(limit);
     config_.limits.push_back(std::move(limit));
   }

@@ -14,6 +14,7 @@
 #include "stablehlo/dimension_sizes.h"
 #include "study/file_patterns.h"
 #include "study/sweep_point.h"
+#include "text/entry_fields.h"
 
 namespace hlosim {
 namespace {
@@ -58,21 +59,19 @@ class ExperimentReader {
   }
 
   void read_sections(const Value& top) {
-    constexpr std::string_view kKeys[] = {"name", "modules", "devices",    "xla_flags", "set",  "knobs",
-                                          "text", "dim",     "objectives", "columns",   "plot", "partial"};
-    for (const Value& item : top.items)
-      if (std::find(std::begin(kKeys), std::end(kKeys), item.key) == std::end(kKeys))
-        problems_.add(error_at_key(item, fmt::format("unknown key \"{}\" of an experiment", shown(item.key)),
-                                   did_you_mean(item.key, kKeys)));
+    EntryFields fields(top, "an experiment", problems_);
+    fields.pass_over(
+        {"modules", "devices", "xla_flags", "set", "knobs", "text", "dim", "objectives", "columns", "plot"});
+    fields.text("name", experiment_.name);
+    fields.flag("partial", experiment_.load.partial);
+    fields.refuse_rest();
     for (const char* needed : {"modules", "devices"})
       if (!top.find(needed)) problems_.add(error_at(top, fmt::format("an experiment needs {}", needed)));
     const auto read = [&](std::string_view key, void (ExperimentReader::*reader)(const Value&)) {
       if (const Value* value = top.find(key)) (this->*reader)(*value);
     };
-    read("name", &ExperimentReader::read_name);
     read("modules", &ExperimentReader::read_modules);
     read("dim", &ExperimentReader::read_dimensions);
-    read("partial", &ExperimentReader::read_partial);
     read("devices", &ExperimentReader::read_devices);
     read("xla_flags", &ExperimentReader::read_flags);
     for (const Value& item : top.items) {  // axes in the order of the text
@@ -84,11 +83,6 @@ class ExperimentReader {
     read("objectives", &ExperimentReader::read_objectives);
     read("columns", &ExperimentReader::read_columns);
     read("plot", &ExperimentReader::read_plot);
-  }
-
-  void read_name(const Value& value) {
-    if (!value.is_scalar()) return error(value, fmt::format("expects a text, but is {}", described(value)));
-    experiment_.name = value.text;
   }
 
   /// Calls f for each text of a list, or for the one there is.
@@ -128,12 +122,6 @@ class ExperimentReader {
       std::vector<stablehlo::DimensionSize>& all = experiment_.load.mlir.dimensions;
       all.insert(all.end(), sizes->begin(), sizes->end());
     });
-  }
-
-  void read_partial(const Value& value) {
-    if (!value.is_scalar() || (value.text != "true" && value.text != "false"))
-      return error(value, fmt::format("partial is {}, expected true or false", described(value)));
-    experiment_.load.partial = value.text == "true";
   }
 
   /// The file's name, with folders as far as another one is called the same.

@@ -365,7 +365,7 @@ TEST_F(Sweep, ModulesThatWereCutOffAreReadWhereTheExperimentSaysSo) {
   EXPECT_FALSE(run(experiment("modules: cut.hlo\ndevices: v5e\n")).results[0].ok());
   EXPECT_TRUE(run(experiment("modules: cut.hlo\ndevices: v5e\npartial: true\n")).results[0].ok());
   EXPECT_THAT(problems("modules: cut.hlo\ndevices: v5e\npartial: perhaps\n"),
-              testing::StartsWith("e.yaml:3:10: error: partial is"));
+              testing::StartsWith("e.yaml:3:10: error: \"partial\" is true or false, not \"perhaps\""));
 }
 
 TEST_F(Sweep, TheFrontIsWhatNobodyBeats) {

@@ -15,13 +15,14 @@ constexpr const char* kBase = "name: m\nlayers: 2\nd_model: 8\nd_ff: 12\nq_heads
 TEST(ModelFaults, StandWhereTheyAre) {
   const std::pair<const char*, const char*> faults[] = {
       {"layer: 2\n", "m.yaml:7:1: error: unknown key \"layer\" of a model"},
-      {"head_dim: 100000000\n", "head_dim is 100000000, expected 1 to 16777216"},
+      {"head_dim: 100000000\n", "\"head_dim\" is a whole number from 1 to 16777216, not 100000000"},
       {"moe: {experts: 4, top_k: 2, d_ff: 3, every: 9000000000000000000}\n",
-       "moe.every is 9000000000000000000, expected"},
+       "\"every\" is a whole number from 1 to 4096, not 9000000000000000000"},
       {"kv_heads: 3\n", "4 q_heads can't share 3 kv_heads evenly"},
-      {"kv_heads: none\n", "m.yaml:7:11: error: kv_heads: 'none' is not a whole number from 1 on"},
-      {"kv_heads: [1]\n", "m.yaml:7:11: error: kv_heads: expected a whole number, found a list"},
-      {"activation: swish\n", "m.yaml:7:13: error: activation: 'swish' is none of silu, gelu, relu, sigmoid"},
+      {"kv_heads: none\n", "m.yaml:7:11: error: \"kv_heads\" is a whole number, not \"none\""},
+      {"kv_heads: [1]\n", "m.yaml:7:11: error: \"kv_heads\" is a whole number, not an array"},
+      {"activation: swish\n",
+       "m.yaml:7:13: error: \"activation\" is one of silu, gelu, relu, sigmoid, not \"swish\""},
       {"attention: {windows: 3}\n", "m.yaml:7:13: error: unknown key \"windows\" of attention"},
       {"attention: {pattern: LG}\n", "attention.pattern has L, but attention.window is missing"},
       {"attention: {pattern: LX, window: 2}\n",
@@ -29,8 +30,8 @@ TEST(ModelFaults, StandWhereTheyAre) {
       {"attention: {latent: {kv_rank: 4}}\n",
        "attention.latent needs kv_rank, nope_dim, rope_dim and value_dim"},
       {"moe: {experts: 4, top_k: 5, d_ff: 3}\n", "moe.top_k 5 of 4 experts"},
-      {"moe: {experts: 4, top_k: 2}\n", "m.yaml:7:6: error: \"d_ff\" of moe is missing"},
-      {"moe: 3\n", "m.yaml:7:6: error: expected the keys of moe, found \"3\""},
+      {"moe: {experts: 4, top_k: 2}\n", "m.yaml:7:6: error: moe without \"d_ff\""},
+      {"moe: 3\n", "m.yaml:7:6: error: \"moe\" is an object, not \"3\""},
       {"head_dim: 3\n", "head_dim 3 is odd, but rotary positions turn pairs"},
       {"attention: {window: 3, pattern: LG, global_head_dim: 1}\n",
        "attention.global_head_dim 1 is odd, but rotary positions turn pairs"},
@@ -46,9 +47,9 @@ TEST(ModelFaults, StandWhereTheyAre) {
                 .find("the model has more than 1e18 parameters"),
             std::string::npos);
   EXPECT_NE(fault_of("name: m\nlayers: 9000000000000000000\nd_model: 8\nd_ff: 8\nq_heads: 1\nvocab: 9\n")
-                .find("layers is 9000000000000000000, expected 1 to 4096"),
+                .find("\"layers\" is a whole number from 1 to 4096, not 9000000000000000000"),
             std::string::npos);
-  EXPECT_NE(fault_of("name: m\n").find("\"layers\" of a model is missing"), std::string::npos);
+  EXPECT_NE(fault_of("name: m\n").find("a model without \"layers\""), std::string::npos);
   EXPECT_NE(fault_of("3\n").find("expected the keys of a model"), std::string::npos);
   EXPECT_EQ(fault_of(kBase), "none");
 }
