@@ -44,11 +44,7 @@ ShapeRef Lowering::entry_shape(const mlir::Value& argument, uint32_t offset) {
   }
   mlir::Type sized = *argument.type;
   sized.dims = dims;
-  Result<ShapeRef> shape = shape_of(sized, shapes());
-  if (shape) return *shape;
-  builder_.fail(offset, fmt::format("argument {}: {}", argument.number, shape.error().message),
-                shape.error().hint);
-  return nullptr;
+  return argument_shape(argument, sized, offset);
 }
 
 bool Lowering::check_dimensions(const mlir::Operation& function) {

@@ -108,11 +108,14 @@ std::string_view Lowering::metadata(const mlir::Location* location) {
 
 // ── Functions ─────────────────────────────────────────────────────────────────────────────────
 
-ShapeRef Lowering::argument_shape(const mlir::Value& argument, uint32_t offset) {
-  Result<ShapeRef> shape = shape_of(*argument.type, shapes());
+ShapeRef Lowering::argument_shape(const mlir::Value& argument, const mlir::Type& type, uint32_t offset) {
+  Result<ShapeRef> shape = shape_of(type, shapes());
   if (shape) return *shape;
+  std::string sizes;
+  for (const size_t i : dynamic_dimensions(type))
+    sizes += fmt::format("{}arg{}.{}=SIZE", sizes.empty() ? "--dim=" : ",", argument.number, i);
   builder_.fail(offset, fmt::format("argument {}: {}", argument.number, shape.error().message),
-                shape.error().hint);
+                sizes.empty() ? shape.error().hint : sizes);
   return nullptr;
 }
 

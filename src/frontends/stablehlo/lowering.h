@@ -137,7 +137,11 @@ class Lowering {
   /// False after a report: options size more dimensions than there are.
   bool check_dimensions(const mlir::Operation& function);
   ShapeRef with_attributes(ShapeRef shape, const mlir::Attribute* attrs, uint32_t offset);
-  ShapeRef argument_shape(const mlir::Value& argument, uint32_t offset);
+  ShapeRef argument_shape(const mlir::Value& argument, uint32_t offset) {
+    return argument_shape(argument, *argument.type, offset);
+  }
+  /// Of the argument if its type were `type`. A failure names the options that give a size to its dimensions.
+  ShapeRef argument_shape(const mlir::Value& argument, const mlir::Type& type, uint32_t offset);
 
   ModuleBuilder& builder_;
   const Symbols& symbols_;

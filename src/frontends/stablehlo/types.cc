@@ -110,11 +110,16 @@ bool is_dynamic(const Type& type) {
   if (type.kind == TypeKind::kTuple)
     return std::any_of(type.members.begin(), type.members.end(),
                        [](const Type* t) { return is_dynamic(*t); });
-  if (type.kind != TypeKind::kTensor) return false;
+  return !dynamic_dimensions(type).empty();
+}
+
+std::vector<size_t> dynamic_dimensions(const Type& type) {
+  std::vector<size_t> found;
+  if (type.kind != TypeKind::kTensor) return found;
   const std::vector<int64_t> bounds = bounds_of(type);
   for (size_t i = 0; i < type.dims.size(); ++i)
-    if (type.dims[i] == mlir::kDynamic && (i >= bounds.size() || bounds[i] < 0)) return true;
-  return false;
+    if (type.dims[i] == mlir::kDynamic && (i >= bounds.size() || bounds[i] < 0)) found.push_back(i);
+  return found;
 }
 
 Result<ShapeRef> shape_of(const Type& type, ShapePool& shapes) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/source.h"
 #include "layout/shape.h"
@@ -23,6 +24,8 @@ Result<ShapeRef> shape_of(const mlir::Type& type, ShapePool& shapes);
 
 /// A dimension whose size isn't known and has no bound, here or in an element of a tuple.
 bool is_dynamic(const mlir::Type& type);
+/// Those dimensions of a tensor.
+std::vector<size_t> dynamic_dimensions(const mlir::Type& type);
 
 /// As MLIR writes it: `tensor<2x?xf32>`.
 std::string type_text(const mlir::Type& type);
