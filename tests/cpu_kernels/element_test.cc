@@ -17,20 +17,20 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-struct Case {
+struct ElementCase {
   ElementOp op;
   ElementType operand, result;
   uint64_t immediate = 0;
 };
 
-std::string text(const Case& c) {
+std::string text(const ElementCase& c) {
   return "op " + std::to_string(static_cast<int>(c.op)) + " " + std::string(to_text(c.operand)) + " -> " +
          std::string(to_text(c.result));
 }
 
 /// All that has a kernel.
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
+std::vector<ElementCase> all_cases() {
+  std::vector<ElementCase> cases;
   for (const ElementOp op : all_ops())
     for (const ElementType operand : all_types())
       for (const ElementType result : all_types()) {
@@ -41,7 +41,7 @@ std::vector<Case> all_cases() {
 }
 
 /// The type of operand `i`.
-ElementType operand_type(const Case& c, int i) {
+ElementType operand_type(const ElementCase& c, int i) {
   if (c.op == ElementOp::kSelect && i == 0) return ElementType::kPred;
   if (c.op == ElementOp::kStochasticConvert && i == 1) {
     switch (byte_width(c.operand)) {
@@ -58,7 +58,7 @@ ElementType operand_type(const Case& c, int i) {
   return c.operand;
 }
 
-std::array<Bytes, 3> random_operands(const Case& c, int64_t n) {
+std::array<Bytes, 3> random_operands(const ElementCase& c, int64_t n) {
   std::mt19937_64 random(static_cast<uint64_t>(c.op) * 1000 + static_cast<uint64_t>(c.operand));
   std::array<Bytes, 3> operands;
   for (int i = 0; i < operand_count(c.op); ++i)
@@ -66,7 +66,7 @@ std::array<Bytes, 3> random_operands(const Case& c, int64_t n) {
   return operands;
 }
 
-Bytes run(const ElementKernel& kernel, const Case& c, const std::array<Bytes, 3>& operands, int64_t n,
+Bytes run(const ElementKernel& kernel, const ElementCase& c, const std::array<Bytes, 3>& operands, int64_t n,
           int64_t piece) {
   Bytes out(static_cast<size_t>(n * byte_width(c.result)));
   for (int64_t i = 0; i < n; i += piece) {
@@ -85,7 +85,7 @@ TEST(Element, ThereAreKernels) {
 
 TEST(Element, LevelsAndCutsGiveTheSameBits) {
   constexpr int64_t kN = 1061;
-  for (const Case& c : all_cases()) {
+  for (const ElementCase& c : all_cases()) {
     const auto operands = random_operands(c, kN);
     const Bytes expected =
         run(element_kernel(IsaLevel::kV2, c.op, c.operand, c.result, c.immediate), c, operands, kN, kN);
@@ -126,7 +126,7 @@ TEST(Element, ExponentialsAreTheSameInAnyCompany) {
 
 TEST(Element, ResultsMayTakeThePlaceOfOperands) {
   constexpr int64_t kN = 777;
-  for (const Case& c : all_cases()) {
+  for (const ElementCase& c : all_cases()) {
     const ElementKernel kernel = element_kernel(c.op, c.operand, c.result, c.immediate);
     const auto operands = random_operands(c, kN);
     const Bytes expected = run(kernel, c, operands, kN, kN);
@@ -143,7 +143,7 @@ TEST(Element, ResultsMayTakeThePlaceOfOperands) {
 }
 
 TEST(Element, NoElementsTouchNoMemory) {
-  for (const Case& c : all_cases()) {
+  for (const ElementCase& c : all_cases()) {
     const auto operands = random_operands(c, 1);
     const void* const in[3] = {operands[0].data(), operands[1].data(), operands[2].data()};
     const Bytes before(64, std::byte{0xA5});

@@ -18,13 +18,13 @@ namespace {
 
 using enum ElementType;
 
-struct NamedLevel {
+struct DirectLevel {
   IsaLevel isa;
   MatmulLevel level;
 };
 
-std::vector<NamedLevel> levels() {
-  std::vector<NamedLevel> list;
+std::vector<DirectLevel> direct_levels() {
+  std::vector<DirectLevel> list;
   for (const IsaLevel level : {IsaLevel::kV2, IsaLevel::kV3, IsaLevel::kV4})
     if (level <= supported_isa_level()) list.push_back({level, matmul_level(level, false)});
   return list;
@@ -101,7 +101,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-std::string text(Sizes s, Majors major, const NamedLevel& level) {
+std::string text(Sizes s, Majors major, const DirectLevel& level) {
   return fmt::format("{}x{}x{} on {}, column-major {}{}{}", s.m, s.k, s.n, name(level.isa), major.lhs,
                      major.rhs, major.result);
 }
@@ -109,7 +109,7 @@ std::string text(Sizes s, Majors major, const NamedLevel& level) {
 template <class T>
 void expect_as_blocked(Sizes sizes, Majors major, ElementType type) {
   Problem<T> problem(sizes, major, type);
-  for (const NamedLevel& level : levels()) {
+  for (const DirectLevel& level : direct_levels()) {
     const auto recipe = matmul_recipe(type, type, type, level.level);
     const auto blocked =
         problem.result_of([&](const Matmul& product) { blocked_matmul(product, *recipe, level.level); });
@@ -207,7 +207,7 @@ void expect_right(Sizes sizes, Majors major, ElementType type, bool is_small) {
     return result;
   };
   const auto apart = expected(false), fused = is_small ? apart : expected(true);
-  for (const NamedLevel& level : levels()) {
+  for (const DirectLevel& level : direct_levels()) {
     const auto result = problem.result_of([&](const Matmul& product) { matmul(product, level.level); });
     EXPECT_TRUE(same_bits(result, level.isa == IsaLevel::kV2 ? apart : fused))
         << to_text(type) << " " << text(sizes, major, level);

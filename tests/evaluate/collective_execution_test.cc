@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string module_of(std::string_view body, std::string_view header = "") {
+std::string with_sum(std::string_view body, std::string_view header = "") {
   return "HloModule m" + std::string(header) +
          "\nsum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\nENTRY e "
          "{\n" +
@@ -17,7 +17,7 @@ std::string module_of(std::string_view body, std::string_view header = "") {
 }
 
 TEST(CollectiveExecution, AloneEachResultIsItsOperand) {
-  EXPECT_THAT(executed(module_of(R"(
+  EXPECT_THAT(executed(with_sum(R"(
     x = f32[2] constant({1, 2})
     y = f32[2] constant({3, 4})
     a = (f32[2], f32[2]) all-reduce(x, y), to_apply=sum, replica_groups={}
@@ -31,7 +31,7 @@ TEST(CollectiveExecution, AloneEachResultIsItsOperand) {
 }
 
 TEST(CollectiveExecution, StartsHoldWhatTheirDonesGive) {
-  EXPECT_THAT(executed(module_of(R"(
+  EXPECT_THAT(executed(with_sum(R"(
     x = f32[2] constant({1, 2})
     y = f32[2] constant({3, 4})
     as = (f32[2], f32[2]) all-reduce-start(x, y), to_apply=sum, replica_groups={}
@@ -47,7 +47,7 @@ TEST(CollectiveExecution, StartsHoldWhatTheirDonesGive) {
 }
 
 TEST(CollectiveExecution, APermuteThatNobodySendsToGivesZeros) {
-  EXPECT_THAT(executed(module_of(R"(
+  EXPECT_THAT(executed(with_sum(R"(
     x = f32[2] constant({1, 2})
     a = f32[2] collective-permute(x), source_target_pairs={{0,0}}
     b = f32[2] collective-permute(x), source_target_pairs={}
@@ -69,7 +69,7 @@ constexpr std::string_view kInPlace = R"(
 std::string in_place(std::string_view at, std::string_view pairs) {
   std::string text(kInPlace);
   text.replace(text.find("AT"), 2, at);
-  return module_of(text.replace(text.find("PAIRS"), 5, pairs));
+  return with_sum(text.replace(text.find("PAIRS"), 5, pairs));
 }
 
 TEST(CollectiveExecution, APermuteInPlaceMovesSlices) {
@@ -89,10 +89,10 @@ TEST(CollectiveExecution, RaggedAllToAllPlacesItsOwnRows) {
     o = s64[2] constant({0, 2})
     ROOT r = f32[3,2] ragged-all-to-all(x, y, i, n, o, n), replica_groups={{0}})";
   std::string text(kText);
-  EXPECT_THAT(executed(module_of(text.replace(text.find("COUNT"), 5, "1"))),
+  EXPECT_THAT(executed(with_sum(text.replace(text.find("COUNT"), 5, "1"))),
               ElementsAre("{ {5, 6}, {9, 9}, {1, 2} }"));
   text = kText;
-  EXPECT_THAT(executed(module_of(text.replace(text.find("COUNT"), 5, "2"))),
+  EXPECT_THAT(executed(with_sum(text.replace(text.find("COUNT"), 5, "2"))),
               ElementsAre(HasSubstr("2 rows from 0 of 4 do not fit at 2 of 3")));
 }
 
@@ -103,26 +103,26 @@ TEST(CollectiveExecution, SeveralDevicesAreRefusedWithTheirNumber) {
   const auto refused = [](int devices) {
     return ElementsAre(HasSubstr(fmt::format("the module needs {} devices, but is run on one", devices)));
   };
-  EXPECT_THAT(executed(module_of(std::string(kReduce) + "{{0,1},{2,3}}")), refused(4));
-  EXPECT_THAT(executed(module_of(std::string(kReduce) + "{{0},{1,2}}")), refused(3));
-  EXPECT_THAT(executed(module_of(std::string(kReduce) + "{}", ", replica_count=8")), refused(8));
-  EXPECT_THAT(executed(module_of(std::string(kReduce) + "{{0}}, channel_id=1", ", num_partitions=2")),
+  EXPECT_THAT(executed(with_sum(std::string(kReduce) + "{{0,1},{2,3}}")), refused(4));
+  EXPECT_THAT(executed(with_sum(std::string(kReduce) + "{{0},{1,2}}")), refused(3));
+  EXPECT_THAT(executed(with_sum(std::string(kReduce) + "{}", ", replica_count=8")), refused(8));
+  EXPECT_THAT(executed(with_sum(std::string(kReduce) + "{{0}}, channel_id=1", ", num_partitions=2")),
               refused(2));
-  EXPECT_THAT(executed(module_of(R"(
+  EXPECT_THAT(executed(with_sum(R"(
     x = f32[2] constant({1, 2})
     ROOT a = f32[2] collective-permute(x), source_target_pairs={{0,1},{1,0}})")),
               refused(2));
-  EXPECT_THAT(executed(module_of(R"(
+  EXPECT_THAT(executed(with_sum(R"(
     x = f32[2] constant({1, 2})
     ROOT a = f32[8] all-gather(x), dimensions={0}, replica_groups={})")),
               ElementsAre(HasSubstr("f32[8] of f32[2] is what several devices make together")));
 }
 
 TEST(CollectiveExecution, GroupsOfOneNeedNoOtherDevices) {
-  EXPECT_THAT(executed(module_of(R"(
+  EXPECT_THAT(executed(with_sum(R"(
     x = f32[2] constant({1, 2})
     ROOT a = f32[2] all-reduce(x), to_apply=sum, replica_groups={{0},{1}})",
-                                 ", replica_count=2")),
+                                ", replica_count=2")),
               ElementsAre("{1, 2}"));
 }
 

@@ -37,7 +37,7 @@ class Host : public HostTransfers {
   int32_t given_ = 0;
 };
 
-std::string module_of(std::string_view body) {
+std::string host_module(std::string_view body) {
   return "HloModule m\nENTRY e {\n" + std::string(body) + "\n}\n";
 }
 
@@ -52,7 +52,7 @@ constexpr std::string_view kFeeds = R"(
 
 TEST(HostTransfers, FeedsGoLeafByLeafInOrder) {
   Host host;
-  Execution execution(module_of(kFeeds));
+  Execution execution(host_module(kFeeds));
   execution.device.host = &host;
   EXPECT_THAT(execution.texts(), ElementsAre("4"));
   EXPECT_THAT(host.kept, ElementsAre("out: {1, 2}", "out: 3"));
@@ -70,7 +70,7 @@ constexpr std::string_view kChannels = R"(
 std::string channels(std::string_view channel) {
   std::string text(kChannels);
   for (size_t at; (at = text.find("CHANNEL")) != std::string::npos;) text.replace(at, 7, channel);
-  return module_of(text);
+  return host_module(text);
 }
 
 TEST(HostTransfers, SendAndRecvGoByTheirChannel) {
@@ -89,11 +89,11 @@ TEST(HostTransfers, WhatTheHostRefusesEndsTheRun) {
 }
 
 TEST(HostTransfers, WithoutAHostThereIsAnError) {
-  for (const std::string& text : {module_of(kFeeds), channels("6"), module_of(R"(
+  for (const std::string& text : {host_module(kFeeds), channels("6"), host_module(R"(
          t = token[] after-all()
          x = s32[] constant(1)
          ROOT o = token[] outfeed(x, t))"),
-                                  module_of(R"(
+                                  host_module(R"(
          t = token[] after-all()
          r = (s32[], u32[], token[]) recv(t), channel_id=1, is_host_transfer=true
          ROOT d = (s32[], token[]) recv-done(r), channel_id=1, is_host_transfer=true)")})
@@ -116,7 +116,7 @@ std::string to_self(std::string_view pairs) {
           ? ""
           : ", frontend_attributes={_xla_send_recv_source_target_pairs=\"" + std::string(pairs) + "\"}";
   for (size_t at; (at = text.find("PAIRS")) != std::string::npos;) text.replace(at, 5, attribute);
-  return module_of(text);
+  return host_module(text);
 }
 
 TEST(DeviceTransfers, ADeviceMaySendToItself) {
@@ -131,7 +131,7 @@ TEST(DeviceTransfers, WhereNobodySendsZerosArrive) {
 TEST(DeviceTransfers, OtherDevicesAreRefused) {
   EXPECT_THAT(executed(to_self("{{0,1},{1,2}}")),
               testing::Each(HasSubstr("the module needs 3 devices, but is run on one")));
-  EXPECT_THAT(executed(module_of(R"(
+  EXPECT_THAT(executed(host_module(R"(
     t = token[] after-all()
     x = s32[2] constant({7, 8})
     s = (s32[2], u32[], token[]) send(x, t), channel_id=4
@@ -140,7 +140,7 @@ TEST(DeviceTransfers, OtherDevicesAreRefused) {
 }
 
 TEST(DeviceTransfers, NothingCanBeReceivedBeforeItIsSent) {
-  EXPECT_THAT(executed(module_of(R"(
+  EXPECT_THAT(executed(host_module(R"(
     t = token[] after-all()
     r = (s32[2], u32[], token[]) recv(t), channel_id=1
     d = (s32[2], token[]) recv-done(r), channel_id=1

@@ -5,7 +5,7 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kComputations = R"(
+constexpr std::string_view kCombiners = R"(
 add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }
 add_f32 { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 replace { a = s32[] parameter(0)  ROOT b = s32[] parameter(1) }
@@ -41,13 +41,13 @@ crossed {
 }
 )";
 
-std::string run(std::string_view body) { return test::run_body(body, kComputations); }
+std::string run_indexing(std::string_view body) { return test::run_body(body, kCombiners); }
 
 constexpr std::string_view kThreeByThree = "c = s32[3,3] constant({{1,2,3},{4,5,6},{7,8,9}})\n";
 
 TEST(Gather, RowsColumnsAndWindows) {
   const auto gathered = [](std::string_view rest) {
-    return run(std::string(kThreeByThree) + std::string(rest));
+    return run_indexing(std::string(kThreeByThree) + std::string(rest));
   };
   EXPECT_EQ(
       gathered(
@@ -78,10 +78,10 @@ TEST(Gather, RowsColumnsAndWindows) {
 
 TEST(Gather, StartsAreHeldInside) {
   const auto gathered = [](std::string_view indices) {
-    return run(std::string(kThreeByThree) + "i = " + std::string(indices) +
-               "\nROOT r = s32[2,2,3] gather(c, i), offset_dims={1,2}, collapsed_slice_dims={}, "
-               "start_index_map={0}, "
-               "index_vector_dim=1, slice_sizes={2,3}");
+    return run_indexing(std::string(kThreeByThree) + "i = " + std::string(indices) +
+                        "\nROOT r = s32[2,2,3] gather(c, i), offset_dims={1,2}, collapsed_slice_dims={}, "
+                        "start_index_map={0}, "
+                        "index_vector_dim=1, slice_sizes={2,3}");
   };
   EXPECT_EQ(gathered("s32[2] constant({-5, 2147483647})"), "1 2 3 4 5 6 4 5 6 7 8 9");
   EXPECT_EQ(gathered("u64[2] constant({18446744073709551615, 0})"), "4 5 6 7 8 9 1 2 3 4 5 6");
@@ -93,7 +93,8 @@ TEST(Gather, StartsAreHeldInside) {
 
 TEST(Gather, BatchingDimensionsPairUp) {
   EXPECT_EQ(
-      run("c = s32[2,3] constant({{1,2,3},{4,5,6}})\ni = s32[2,2] constant({{0,2},{1,1}})\n"
+      run_indexing(
+          "c = s32[2,3] constant({{1,2,3},{4,5,6}})\ni = s32[2,2] constant({{0,2},{1,1}})\n"
           "ROOT r = s32[2,2] gather(c, i), offset_dims={}, collapsed_slice_dims={1}, "
           "operand_batching_dims={0}, "
           "start_indices_batching_dims={0}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1}"),
@@ -102,7 +103,8 @@ TEST(Gather, BatchingDimensionsPairUp) {
 
 TEST(Gather, OfNothing) {
   EXPECT_EQ(
-      run(std::string(kThreeByThree) +
+      run_indexing(
+          std::string(kThreeByThree) +
           "i = s32[0] constant({})\n"
           "ROOT r = s32[0,3] gather(c, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
           "index_vector_dim=1, slice_sizes={1,3}"),
@@ -110,8 +112,8 @@ TEST(Gather, OfNothing) {
 }
 
 std::string scattered(std::string_view operands, std::string_view attributes) {
-  return run(std::string(kThreeByThree) + std::string(operands) + "ROOT r = s32[3,3] scatter(c, i, u), " +
-             std::string(attributes));
+  return run_indexing(std::string(kThreeByThree) + std::string(operands) +
+                      "ROOT r = s32[3,3] scatter(c, i, u), " + std::string(attributes));
 }
 
 TEST(Scatter, RowsInOrderOfTheUpdates) {
@@ -163,43 +165,46 @@ TEST(Scatter, BatchingDimensionsPairUp) {
 
 TEST(Scatter, SeveralOperandsTogether) {
   EXPECT_EQ(
-      run("c = s32[3] constant({1,2,3})\nd = f32[3] constant({0.5,0.25,0.125})\ni = s32[2] constant({2,0})\n"
+      run_indexing(
+          "c = s32[3] constant({1,2,3})\nd = f32[3] constant({0.5,0.25,0.125})\ni = s32[2] constant({2,0})\n"
           "u = s32[2] constant({10,20})\nv = f32[2] constant({1,2})\n"
           "ROOT r = (s32[3], f32[3]) scatter(c, d, i, u, v), update_window_dims={}, "
           "inserted_window_dims={0}, "
           "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=both"),
       "21 2 13 | 2.5 0.25 1.125");
-  EXPECT_EQ(run("c = s32[3] constant({1,2,3})\nd = s32[3] constant({4,5,6})\ni = s32[2] constant({2,0})\n"
-                "u = s32[2] constant({10,20})\nv = s32[2] constant({30,40})\n"
-                "ROOT r = (s32[3], s32[3]) scatter(c, d, i, u, v), update_window_dims={}, "
-                "inserted_window_dims={0}, "
-                "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=crossed"),
-            "40 2 30 | 20 5 10");
+  EXPECT_EQ(
+      run_indexing("c = s32[3] constant({1,2,3})\nd = s32[3] constant({4,5,6})\ni = s32[2] constant({2,0})\n"
+                   "u = s32[2] constant({10,20})\nv = s32[2] constant({30,40})\n"
+                   "ROOT r = (s32[3], s32[3]) scatter(c, d, i, u, v), update_window_dims={}, "
+                   "inserted_window_dims={0}, "
+                   "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=crossed"),
+      "40 2 30 | 20 5 10");
 }
 
 TEST(Scatter, MixedPrecision) {
-  EXPECT_EQ(run("c = f32[2] constant({1,2})\ni = s32[1] constant({1})\nu = bf16[1] constant({0.5})\n"
-                "ROOT r = f32[2] scatter(c, i, u), update_window_dims={}, inserted_window_dims={0}, "
-                "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add_f32"),
+  EXPECT_EQ(run_indexing("c = f32[2] constant({1,2})\ni = s32[1] constant({1})\nu = bf16[1] constant({0.5})\n"
+                         "ROOT r = f32[2] scatter(c, i, u), update_window_dims={}, inserted_window_dims={0}, "
+                         "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add_f32"),
             "1 2.5");
 }
 
 TEST(Scatter, LeavesOperandsThatAreNeededAgain) {
   EXPECT_EQ(
-      run("c = s32[3] constant({1,2,3})\nd = s32[3] reverse(c), dimensions={0}\ni = s32[1] constant({0})\n"
+      run_indexing(
+          "c = s32[3] constant({1,2,3})\nd = s32[3] reverse(c), dimensions={0}\ni = s32[1] constant({0})\n"
           "u = s32[1] constant({9})\n"
           "e = s32[3] scatter(d, i, u), update_window_dims={}, inserted_window_dims={0}, "
           "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=replace\n"
           "ROOT r = (s32[3], s32[3]) tuple(d, e)"),
       "3 2 1 | 9 2 1");
   // An array scattered into itself at its own numbers.
-  EXPECT_EQ(run("c = s32[3] constant({2,0,0})\nd = s32[3] reverse(c), dimensions={0}\n"
-                "ROOT e = s32[3] scatter(d, d, d), update_window_dims={}, inserted_window_dims={0}, "
-                "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"),
+  EXPECT_EQ(run_indexing("c = s32[3] constant({2,0,0})\nd = s32[3] reverse(c), dimensions={0}\n"
+                         "ROOT e = s32[3] scatter(d, d, d), update_window_dims={}, inserted_window_dims={0}, "
+                         "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"),
             "0 0 4");
-  EXPECT_EQ(run("c = s32[3] constant({1,2,3})\ni = s32[0] constant({})\nu = s32[0] constant({})\n"
-                "ROOT e = s32[3] scatter(c, i, u), update_window_dims={}, inserted_window_dims={0}, "
-                "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"),
+  EXPECT_EQ(run_indexing("c = s32[3] constant({1,2,3})\ni = s32[0] constant({})\nu = s32[0] constant({})\n"
+                         "ROOT e = s32[3] scatter(c, i, u), update_window_dims={}, inserted_window_dims={0}, "
+                         "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"),
             "1 2 3");
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 SourcePtr source_of(std::string text) { return std::make_shared<const SourceFile>("file", std::move(text)); }
 
-std::string message_of(std::string text) {
+std::string message_of_kind(std::string text) {
   const std::optional<Diagnostic> other = other_kind(source_of(std::move(text)));
   return other ? other->message : "";
 }
@@ -21,18 +21,20 @@ TEST(OtherKinds, ModulesAreNone) {
   for (const char* text : {"HloModule m\n", "# comment\nHloModule m\n",
                            "ENTRY e { ROOT a = f32[] parameter(0) }", "fused { a = f32[] parameter(0) }",
                            "a = f32[4] parameter(0)", "%a = f32[4] parameter(0)", "", "\n\n"})
-    EXPECT_EQ(message_of(text), "") << text;
+    EXPECT_EQ(message_of_kind(text), "") << text;
 }
 
 TEST(OtherKinds, AreToldByTheirContent) {
-  EXPECT_EQ(message_of("#!/usr/bin/env python3\nx = 1\n"), "'file' is Python source, not a compiled program");
-  EXPECT_EQ(message_of("\"\"\"A script.\"\"\"\nx = 1\n"), "'file' is Python source, not a compiled program");
-  EXPECT_EQ(message_of("from jax import numpy\n"), "'file' is Python source, not a compiled program");
-  EXPECT_EQ(message_of("[1, 2]"), "'file' is JSON, not HLO text");
-  EXPECT_EQ(message_of("{\"hloModule\": {}}"), "'file' is an HLO proto as JSON");
-  EXPECT_EQ(message_of("a: 1\n"), "'file' is YAML, not HLO text");
-  EXPECT_EQ(message_of(std::string("PK\x03\x04", 4)).find("'file' is a zip archive"), 0u);
-  EXPECT_EQ(message_of("\x89PNG"), "'file' is a picture, not a program");
+  EXPECT_EQ(message_of_kind("#!/usr/bin/env python3\nx = 1\n"),
+            "'file' is Python source, not a compiled program");
+  EXPECT_EQ(message_of_kind("\"\"\"A script.\"\"\"\nx = 1\n"),
+            "'file' is Python source, not a compiled program");
+  EXPECT_EQ(message_of_kind("from jax import numpy\n"), "'file' is Python source, not a compiled program");
+  EXPECT_EQ(message_of_kind("[1, 2]"), "'file' is JSON, not HLO text");
+  EXPECT_EQ(message_of_kind("{\"hloModule\": {}}"), "'file' is an HLO proto as JSON");
+  EXPECT_EQ(message_of_kind("a: 1\n"), "'file' is YAML, not HLO text");
+  EXPECT_EQ(message_of_kind(std::string("PK\x03\x04", 4)).find("'file' is a zip archive"), 0u);
+  EXPECT_EQ(message_of_kind("\x89PNG"), "'file' is a picture, not a program");
 }
 
 TEST(OtherKinds, ProfilesAreSentToTheProfileCommand) {

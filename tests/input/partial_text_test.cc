@@ -17,12 +17,12 @@
 namespace hlosim {
 namespace {
 
-SourcePtr source_of(std::string text) {
+SourcePtr piece_of(std::string text) {
   return std::make_shared<const SourceFile>("piece.hlo", std::move(text));
 }
 
 TEST(PartialText, WhatIsWholeStaysAsItIs) {
-  const SourcePtr whole = source_of("HloModule m\n\nENTRY e {\n  ROOT p = f32[8]{0} parameter(0)\n}\n");
+  const SourcePtr whole = piece_of("HloModule m\n\nENTRY e {\n  ROOT p = f32[8]{0} parameter(0)\n}\n");
   const PartialText read = complete(whole, op_table(), {});
   EXPECT_EQ(read.source, whole);
   EXPECT_TRUE(read.missing.empty());
@@ -30,7 +30,7 @@ TEST(PartialText, WhatIsWholeStaysAsItIs) {
 
 TEST(PartialText, LinesStayWhereTheyWere) {
   const PartialText read =
-      complete(source_of("%a.1 = f32[8]{0} add(f32[8]{0} %x, f32[8]{0} %x)\n%b.2 = f32[8]{0} negate(%a.1)\n"),
+      complete(piece_of("%a.1 = f32[8]{0} add(f32[8]{0} %x, f32[8]{0} %x)\n%b.2 = f32[8]{0} negate(%a.1)\n"),
                op_table(), {});
   DiagnosticList findings;
   const std::vector<Module> modules = load_modules(read.source, op_table(), findings);
@@ -53,7 +53,7 @@ TEST(PartialText, FirstLinesOfModules) {
     for (size_t keep = 2; keep < lines; keep += 1 + lines / 5) {
       size_t at = 0;
       for (size_t i = 0; i < keep; ++i) at = text.find('\n', at) + 1;
-      const PartialText read = complete(source_of(std::string(text.substr(0, at))), op_table(), {});
+      const PartialText read = complete(piece_of(std::string(text.substr(0, at))), op_table(), {});
       if (read.is_empty) continue;  // headers alone
       DiagnosticList findings;
       load_modules(read.source, op_table(), findings);
@@ -103,7 +103,7 @@ TEST(PartialText, LogsOfModules) {
       at = end + 1;
     }
     DiagnosticList findings, plain;
-    const PartialText completed = complete(source_of(log), op_table(), {});
+    const PartialText completed = complete(piece_of(log), op_table(), {});
     const std::vector<Module> made = load_modules(completed.source, op_table(), findings);
     const std::vector<Module> given = load_modules(*whole, op_table(), plain);
     if (given.size() != 1) continue;
@@ -115,17 +115,17 @@ TEST(PartialText, LogsOfModules) {
 }
 
 TEST(PartialText, WordsAroundHloAndLinesThatGoOn) {
-  const PartialText read = complete(
-      source_of("The step, as printed:\n```hlo\n"
-                "HloModule step\n\n"
-                "ENTRY %main\n  (p: f32[8]) -> f32[8] {\n"
-                "  %p = f32[8]{0} parameter(0)\n"
-                "  # what takes longest\n"
-                "  %twice = f32[8]{0}\n    add(%p,\n        %p),\n    metadata={op_name=\"twice\"},\n"
-                "    backend_config={\"a\":[],\n"
-                "      \"b\":[1]}\n"
-                "  ROOT %n = f32[8]{0} negate(%twice),\n    metadata={\n```\nThanks!\n"),
-      op_table(), {});
+  const PartialText read =
+      complete(piece_of("The step, as printed:\n```hlo\n"
+                        "HloModule step\n\n"
+                        "ENTRY %main\n  (p: f32[8]) -> f32[8] {\n"
+                        "  %p = f32[8]{0} parameter(0)\n"
+                        "  # what takes longest\n"
+                        "  %twice = f32[8]{0}\n    add(%p,\n        %p),\n    metadata={op_name=\"twice\"},\n"
+                        "    backend_config={\"a\":[],\n"
+                        "      \"b\":[1]}\n"
+                        "  ROOT %n = f32[8]{0} negate(%twice),\n    metadata={\n```\nThanks!\n"),
+               op_table(), {});
   DiagnosticList findings;
   const std::vector<Module> modules = load_modules(read.source, op_table(), findings);
   ASSERT_FALSE(findings.has_errors()) << test::rendered(findings) << read.source->text();
@@ -142,7 +142,7 @@ TEST(PartialText, WordsAroundHloAndLinesThatGoOn) {
 TEST(PartialText, BracesOfConfigsAndOfComputations) {
   const auto errors = [](std::string text) {
     DiagnosticList findings;
-    load_modules(complete(source_of(std::move(text)), op_table(), {}).source, op_table(), findings);
+    load_modules(complete(piece_of(std::move(text)), op_table(), {}).source, op_table(), findings);
     return findings.error_count();
   };
   const std::string config =
@@ -172,7 +172,7 @@ TEST(PartialText, BracesOfConfigsAndOfComputations) {
 std::string read_back(std::string text) {
   DiagnosticList findings;
   const std::vector<Module> modules =
-      load_modules(source_of(std::move(text)), op_table(), findings, {{}, {}, true});
+      load_modules(piece_of(std::move(text)), op_table(), findings, {{}, {}, true});
   if (findings.has_errors()) return test::rendered(findings);
   std::string out;
   for (const Module& module : modules) out += to_text(module, op_table()) + "\n";
@@ -199,7 +199,7 @@ TEST(PartialText, ManyWrongInstructions) {
   std::string text = "ENTRY e {\n  p = f32[8] parameter(0)\n";
   for (int i = 0; i < 50'000; ++i) text += fmt::format("  x{} = f32[9] negate(p)\n", i);
   DiagnosticList findings;
-  const PartialText read = complete(source_of(text), op_table(), {});
+  const PartialText read = complete(piece_of(text), op_table(), {});
   load_modules(read.source, op_table(), findings);
   EXPECT_FALSE(findings.has_errors());
   EXPECT_GT(read.missing.size(), 50'000u);
@@ -287,7 +287,7 @@ TEST(PartialText, ModulesKeepTheirHeaders) {
       "  ROOT %p = f32[8]{0} parameter(0)\n}\n\n";
   const std::string b = "HloModule b, replica_count=4\n\nENTRY %f {\n  ROOT %p = f32[8]{0} parameter(0)\n}\n";
   const PartialText completed = complete(
-      source_of("  %x = f32[8]{0} negate(f32[8]{0} %y)\n}\n" + a + b + "HloModule c\n"), op_table(), {});
+      piece_of("  %x = f32[8]{0} negate(f32[8]{0} %y)\n}\n" + a + b + "HloModule c\n"), op_table(), {});
   DiagnosticList findings;
   const std::vector<Module> modules = load_modules(completed.source, op_table(), findings);
   ASSERT_FALSE(findings.has_errors()) << test::rendered(findings) << completed.source->text();

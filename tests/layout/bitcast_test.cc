@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "layout/shape_of.h"
 #include "layout/shape_text.h"
 #include "layout/sizes.h"
 #include "random_layout.h"
@@ -17,14 +18,10 @@
 namespace hlosim {
 namespace {
 
+using test::shape_of;
+
 using ::testing::ElementsAre;
 using Index = std::vector<int64_t>;
-
-ShapeRef shape_of(ShapePool& pool, std::string_view text) {
-  const Result<ShapeRef> shape = parse_shape(pool, text);
-  EXPECT_TRUE(shape) << text << shape.error().message;
-  return *shape;
-}
 
 struct Row {
   std::string_view from, to;

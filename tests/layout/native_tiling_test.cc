@@ -9,13 +9,13 @@
 namespace hlosim {
 namespace {
 
-struct Row {
+struct TilingRow {
   std::string_view from, to;
 };
 
-void expect_rows(const TilingPolicy& policy, std::initializer_list<Row> rows) {
+void expect_rows(const TilingPolicy& policy, std::initializer_list<TilingRow> rows) {
   ShapePool pool;
-  for (const Row& row : rows) {
+  for (const TilingRow& row : rows) {
     const Result<ShapeRef> shape = parse_shape(pool, row.from);
     ASSERT_TRUE(shape) << row.from;
     const ShapeRef tiled = with_native_tiling(pool, *shape, policy);

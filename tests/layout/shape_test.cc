@@ -5,16 +5,13 @@
 #include <set>
 #include <string>
 
+#include "layout/shape_of.h"
 #include "layout/shape_text.h"
 
 namespace hlosim {
 namespace {
 
-ShapeRef shape_of(ShapePool& pool, std::string_view text) {
-  const Result<ShapeRef> shape = parse_shape(pool, text);
-  EXPECT_TRUE(shape) << text;
-  return *shape;
-}
+using test::shape_of;
 
 TEST(ElementType, EverySpellingIsFound) {
   for (int i = 1; i < kElementTypeCount; ++i) {

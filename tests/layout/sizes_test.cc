@@ -6,6 +6,7 @@
 
 #include "layout/layout_map.h"
 #include "layout/layout_oracle.h"
+#include "layout/shape_of.h"
 #include "layout/shape_text.h"
 #include "random_layout.h"
 
@@ -15,11 +16,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ShapeRef shape_of(ShapePool& pool, std::string_view text) {
-  const Result<ShapeRef> shape = parse_shape(pool, text);
-  EXPECT_TRUE(shape) << text << shape.error().message;
-  EXPECT_FALSE(validate_layout(*shape)) << text;
-  return *shape;
+ShapeRef valid_shape(ShapePool& pool, std::string_view text) {
+  const ShapeRef shape = test::shape_of(pool, text);
+  EXPECT_FALSE(validate_layout(shape)) << text;
+  return shape;
 }
 
 struct SizeRow {
@@ -84,7 +84,7 @@ TEST(Sizes, ArraySize) {
   };
   ShapePool pool;
   for (const SizeRow& row : rows)
-    EXPECT_EQ(array_size(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
+    EXPECT_EQ(array_size(valid_shape(pool, row.shape)).count(), row.bytes) << row.shape;
 }
 
 TEST(Sizes, DenseBytesIgnoreTiles) {
@@ -104,8 +104,8 @@ TEST(Sizes, DenseBytesIgnoreTiles) {
   };
   ShapePool pool;
   for (const SizeRow& row : rows)
-    EXPECT_EQ(dense_bytes(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
-  EXPECT_EQ(dense_bytes(shape_of(pool, "(f32[1000], f32[])"), 4).count(), 8);
+    EXPECT_EQ(dense_bytes(valid_shape(pool, row.shape)).count(), row.bytes) << row.shape;
+  EXPECT_EQ(dense_bytes(valid_shape(pool, "(f32[1000], f32[])"), 4).count(), 8);
 }
 
 TEST(Sizes, ArrayDataSizeEndsWithTheLastElementOfTheFirstTile) {
@@ -123,7 +123,7 @@ TEST(Sizes, ArrayDataSizeEndsWithTheLastElementOfTheFirstTile) {
   };
   ShapePool pool;
   for (const SizeRow& row : rows)
-    EXPECT_EQ(array_data_size(shape_of(pool, row.shape)).count(), row.bytes) << row.shape;
+    EXPECT_EQ(array_data_size(valid_shape(pool, row.shape)).count(), row.bytes) << row.shape;
 }
 
 TEST(Sizes, WarnsWhereXlaWouldCountLess) {
@@ -131,15 +131,15 @@ TEST(Sizes, WarnsWhereXlaWouldCountLess) {
   for (const std::string_view fine :
        {"f32[9,9]", "f32[9,9]{1,0:T(8,128)}", "bf16[9,9]{1,0:T(8,128)(2,1)}", "bf16[4]{0:T(256)(128)(2,1)}",
         "s8[9,9]{1,0:T(32,128)(4,1)}", "f32[4,8,128]{2,1,0:T(8,128)(1,2,1)}"})
-    EXPECT_FALSE(size_warning(shape_of(pool, fine))) << fine;
-  const auto later = size_warning(shape_of(pool, "f32[8,128]{1,0:T(8,128)(3,1)}"));
+    EXPECT_FALSE(size_warning(valid_shape(pool, fine))) << fine;
+  const auto later = size_warning(valid_shape(pool, "f32[8,128]{1,0:T(8,128)(3,1)}"));
   ASSERT_TRUE(later);
   EXPECT_EQ(later->severity, Severity::kWarning);
   EXPECT_EQ(later->message,
             "f32[8,128]{1,0:T(8,128)(3,1)} needs 4,608 bytes: a later tile pads what the first one left, "
             "which XLA's own "
             "array size leaves out");
-  const auto merged = size_warning(shape_of(pool, "bf16[2,3,1004]{2,1,0:T(2,*,128)}"));
+  const auto merged = size_warning(valid_shape(pool, "bf16[2,3,1004]{2,1,0:T(2,*,128)}"));
   ASSERT_TRUE(merged);
   EXPECT_THAT(merged->message, HasSubstr("merges dimensions ('*')"));
 }
@@ -174,43 +174,43 @@ TEST(Sizes, AbsurdShapesSaturate) {
        {"s64[9223372036854775807]{0}", "s64[9223372036854775807]{0:T(128)}",
         "s8[9223372036854775807,2]{1,0:T(8,128)}", "s8[9223372036854775807,9223372036854775807]{1,0}",
         "f32[4611686018427387904]{0:T(9223372036854775807)}", "f32[9223372036854775807,2]{1,0:T(*,8)}"}) {
-    const ShapeRef shape = shape_of(pool, text);
+    const ShapeRef shape = valid_shape(pool, text);
     EXPECT_EQ(array_size(shape), kTooLarge) << text;
     EXPECT_GE(array_data_size(shape).count(), 0) << text;
     EXPECT_GE(padding_of(shape).waste, 0) << text;
   }
-  EXPECT_EQ(dense_bytes(shape_of(pool, "s64[9223372036854775807]")), kTooLarge);
-  EXPECT_EQ(dense_bytes(shape_of(pool, "s8[9223372036854775807]")).count(), 9223372036854775807);
-  EXPECT_EQ(array_size(shape_of(pool, "s4[9223372036854775806]{0:E(4)}")).count(), 4611686018427387903);
-  EXPECT_EQ(total_array_size(shape_of(pool, "(s64[9223372036854775807], s64[9223372036854775807])")),
+  EXPECT_EQ(dense_bytes(valid_shape(pool, "s64[9223372036854775807]")), kTooLarge);
+  EXPECT_EQ(dense_bytes(valid_shape(pool, "s8[9223372036854775807]")).count(), 9223372036854775807);
+  EXPECT_EQ(array_size(valid_shape(pool, "s4[9223372036854775806]{0:E(4)}")).count(), 4611686018427387903);
+  EXPECT_EQ(total_array_size(valid_shape(pool, "(s64[9223372036854775807], s64[9223372036854775807])")),
             kTooLarge);
 }
 
 TEST(Sizes, PaddingBill) {
   ShapePool pool;
-  const Padding bill = padding_of(shape_of(pool, "u32[12582912,1]{1,0:T(8,128)}"));
+  const Padding bill = padding_of(valid_shape(pool, "u32[12582912,1]{1,0:T(8,128)}"));
   EXPECT_EQ(bill.unpadded.count(), 48 << 20);
   EXPECT_EQ(bill.padded.count(), int64_t{6} << 30);
   EXPECT_EQ(bill.extra.count(), (int64_t{6} << 30) - (48 << 20));
   EXPECT_EQ(bill.expansion, 128);
   EXPECT_EQ(bill.waste, 127.0 / 128);
-  const Padding none = padding_of(shape_of(pool, "f32[0]"));
+  const Padding none = padding_of(valid_shape(pool, "f32[0]"));
   EXPECT_EQ(none.expansion, 1);
   EXPECT_EQ(none.waste, 0);
-  const Padding piece = padding_of(shape_of(pool, "f32[8]{0:T(1)SC(0:4)}"));
+  const Padding piece = padding_of(valid_shape(pool, "f32[8]{0:T(1)SC(0:4)}"));
   EXPECT_EQ(piece.extra.count(), 0);
 }
 
 TEST(Sizes, TotalOverTuples) {
   ShapePool pool;
   EXPECT_EQ(
-      total_array_size(shape_of(pool, "(f32[6]{0:T(128)}, (bf16[]{:T(256)}, token[]), b(s8[3]))")).count(),
+      total_array_size(valid_shape(pool, "(f32[6]{0:T(128)}, (bf16[]{:T(256)}, token[]), b(s8[3]))")).count(),
       512 + 512 + 3);
   // The parameters of a scheduled TPU module: their sum is known.
   EXPECT_EQ(total_array_size(
-                shape_of(pool,
-                         "(f32[]{:T(128)}, f32[4096,3584]{1,0:T(8,128)}, f32[3584,4096]{1,0:T(8,128)}, "
-                         "f32[8,128,4096]{2,1,0:T(8,128)}, f32[3584,4096]{1,0:T(8,128)})"))
+                valid_shape(pool,
+                            "(f32[]{:T(128)}, f32[4096,3584]{1,0:T(8,128)}, f32[3584,4096]{1,0:T(8,128)}, "
+                            "f32[8,128,4096]{2,1,0:T(8,128)}, f32[3584,4096]{1,0:T(8,128)})"))
                 .count(),
             192938496);
 }
@@ -218,7 +218,7 @@ TEST(Sizes, TotalOverTuples) {
 TEST(Sizes, ElementAddress) {
   ShapePool pool;
   const auto place = [&](std::string_view text, int64_t offset) {
-    const ElementAddress address = element_address(shape_of(pool, text), offset);
+    const ElementAddress address = element_address(valid_shape(pool, text), offset);
     return std::vector<int64_t>{address.byte, address.bit};
   };
   EXPECT_THAT(place("f32[8]", 5), ElementsAre(20, 0));
@@ -232,7 +232,7 @@ TEST(Sizes, ElementAddress) {
 
 TEST(Sizes, SplitPieces) {
   ShapePool pool;
-  const ShapeRef shape = shape_of(pool, "f32[150,200,100]{0,1,2:T(8)S(1)SC(0:30)(1:40,130)}");
+  const ShapeRef shape = valid_shape(pool, "f32[150,200,100]{0,1,2:T(8)S(1)SC(0:30)(1:40,130)}");
   const SplitPlace place = locate_in_split(pool, shape, std::vector<int64_t>{149, 130, 29});
   EXPECT_THAT(place.piece, ElementsAre(0, 2));
   EXPECT_THAT(place.index, ElementsAre(149, 0, 29));
@@ -241,7 +241,7 @@ TEST(Sizes, SplitPieces) {
   EXPECT_THAT(other.piece, ElementsAre(1, 1));
   EXPECT_THAT(other.index, ElementsAre(0, 0, 0));
   EXPECT_EQ(to_text(other.shape), "f32[150,90,70]{0,1,2:T(8)S(1)}");
-  const ShapeRef whole = shape_of(pool, "f32[4]{0}");
+  const ShapeRef whole = valid_shape(pool, "f32[4]{0}");
   EXPECT_EQ(locate_in_split(pool, whole, std::vector<int64_t>{3}).shape, whole);
 }
 

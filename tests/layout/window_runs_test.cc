@@ -6,16 +6,13 @@
 #include <vector>
 
 #include "layout/layout_map.h"
+#include "layout/shape_of.h"
 #include "layout/shape_text.h"
 
 namespace hlosim {
 namespace {
 
-ShapeRef shape_of(ShapePool& pool, const std::string& text) {
-  const auto shape = parse_shape(pool, text);
-  EXPECT_TRUE(shape) << text;
-  return *shape;
-}
+using test::shape_of;
 
 using Sizes = std::vector<int64_t>;
 

@@ -54,7 +54,7 @@ ENTRY e {{
                      first, first + count, at, value);
 }
 
-std::vector<int32_t> run(const std::string& text) {
+std::vector<int32_t> sums_of(const std::string& text) {
   test::Execution execution(text);
   std::vector<Array> inputs;
   for (size_t input = 0; input < 2; ++input) {
@@ -88,8 +88,8 @@ TEST(HostCopies, GivesTheSameBits) {
         const std::string text = loop(first, count, at, "more");
         const std::string rewritten = pipelined(text);
         EXPECT_EQ(count_of(rewritten, "read-ahead"), 2U) << rewritten;  // made, taken
-        EXPECT_EQ(run(rewritten), run(text)) << rewritten;
-        EXPECT_EQ(run(pipelined(text, "tile,pipeline-host,host-copies,fuse")), run(text));
+        EXPECT_EQ(sums_of(rewritten), sums_of(text)) << rewritten;
+        EXPECT_EQ(sums_of(pipelined(text, "tile,pipeline-host,host-copies,fuse")), sums_of(text));
       }
 }
 

@@ -23,7 +23,7 @@
 namespace hlosim {
 namespace {
 
-constexpr const char* kDevices[] = {"v5e", "v4", "v6e"};
+constexpr const char* kCorpusDevices[] = {"v5e", "v4", "v6e"};
 
 std::vector<std::filesystem::path> module_files() {
   const bool all = std::getenv("HLOSIM_LOWER_ALL") != nullptr;
@@ -40,14 +40,14 @@ size_t for_each_plain(F&& f) {
     DiagnosticList problems;
     for (Module& module : read_modules(*source, op_table(), problems)) {
       if (problems.has_errors() || !verify(module, op_table(), problems) || !is_plain(module)) continue;
-      f(file.filename().string(), module, kDevices[count++ % std::size(kDevices)]);
+      f(file.filename().string(), module, kCorpusDevices[count++ % std::size(kCorpusDevices)]);
     }
   }
   return count;
 }
 
 /// The time of a run; nothing where the module needs another slice than there is.
-std::optional<Picoseconds> time_of(const Module& module, const Device& device) {
+std::optional<Picoseconds> time_if_it_runs(const Module& module, const Device& device) {
   const Result<Simulation> simulation = simulate(lay_out(module, device).module, op_table(), device);
   if (!simulation) return std::nullopt;
   return simulation->totals.makespan;
@@ -87,8 +87,8 @@ TEST(LowerCorpus, TakesNoLonger) {
         // Arguments among the results are copied in either.
         const Module as_it_stands =
             run_passes(module, *parse_passes("own-results"), {op_table(), device, nullptr}, {});
-        const std::optional<Picoseconds> before = time_of(as_it_stands, device),
-                                         after = time_of(lowered.module, device);
+        const std::optional<Picoseconds> before = time_if_it_runs(as_it_stands, device),
+                                         after = time_if_it_runs(lowered.module, device);
         if (!before || !after) return;
         EXPECT_LE(after->count(), before->count()) << name << " on " << device_name;
       });
@@ -107,7 +107,7 @@ bool is_small(const Module& module, const Device& device) {
 }
 
 /// The outputs of one run with made-up arguments; nothing where it can't be run here, with `why`.
-std::optional<std::vector<Array>> run(Module& module, MemoryPool& pool, std::string& why) {
+std::optional<std::vector<Array>> outputs_of(Module& module, MemoryPool& pool, std::string& why) {
   constexpr int64_t kMostBytes = 256 << 20;
   ProgramOptions options;
   options.twins = true;
@@ -135,9 +135,9 @@ TEST(LowerCorpus, GivesTheSame) {
         Module lowered = lower(module, op_table(), device);
         if (!is_small(module, device)) return;
         std::string why;
-        const std::optional<std::vector<Array>> before = run(module, pool, why);
+        const std::optional<std::vector<Array>> before = outputs_of(module, pool, why);
         if (!before) return;
-        const std::optional<std::vector<Array>> after = run(lowered, pool, why);
+        const std::optional<std::vector<Array>> after = outputs_of(lowered, pool, why);
         ASSERT_TRUE(after) << name << ": " << why;
         ASSERT_EQ(before->size(), after->size()) << name;
         ++compared;
@@ -164,7 +164,8 @@ TEST(LowerExamples, TransformerBlockComesNearTheOneScheduledByHand) {
   for (const char* name : {"v5e", "v5p", "v6e"}) {
     const Device device = test::device_or_fail(name);
     const Module lowered = lower(plain, op_table(), device);
-    const std::optional<Picoseconds> want = time_of(by_hand, device), got = time_of(lowered, device);
+    const std::optional<Picoseconds> want = time_if_it_runs(by_hand, device),
+                                     got = time_if_it_runs(lowered, device);
     ASSERT_TRUE(want && got);
     // By hand, values fill 128 MiB; on devices of several cores what is lowered has room in that of one.
     const double most = device.config.cores > 1 ? 1.5 : 1.15;
@@ -178,10 +179,10 @@ TEST(LowerExamples, TransformerBlocksGiveTheSame) {
   Module lowered = lower(plain, op_table(), test::device_or_fail("v6e"));
   MemoryPool pool;
   std::string why;
-  const std::optional<std::vector<Array>> want = run(plain, pool, why);
+  const std::optional<std::vector<Array>> want = outputs_of(plain, pool, why);
   ASSERT_TRUE(want) << why;
   for (Module* module : {&by_hand, &lowered}) {
-    const std::optional<std::vector<Array>> got = run(*module, pool, why);
+    const std::optional<std::vector<Array>> got = outputs_of(*module, pool, why);
     ASSERT_TRUE(got) << why;
     const Comparison found = compare((*got)[0], (*want)[0], default_tolerance(ElementType::kBF16));
     EXPECT_TRUE(found.within()) << found.outside << " of " << found.count;

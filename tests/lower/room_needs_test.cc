@@ -12,7 +12,7 @@
 namespace hlosim {
 namespace {
 
-constexpr const char* kDevices[] = {"unit", "v4", "v5e", "v6e"};
+constexpr const char* kRoomDevices[] = {"unit", "v4", "v5e", "v6e"};
 
 /// The device with so much less on-chip memory, in every space.
 Device with_less(const Device& device, int64_t less) {
@@ -88,7 +88,7 @@ TEST(RoomNeeds, PassesDoTheSameWithLessAsLongAsTheyAreMet) {
   ahead.insert(std::ranges::find_if(ahead, [](const Pass* pass) { return pass->name == "fuse"; }),
                parse_passes("slice-ahead")->front());
   size_t number = 0;
-  for (const char* name : kDevices) {
+  for (const char* name : kRoomDevices) {
     const Device device = test::device_or_fail(name);
     test::for_each_module(60, [&](const std::string& file, Module& module) {
       if (std::ranges::any_of(module.instructions,

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 /// "v5p 4x4x4": the built-in device and the slice that a name leads to.
-std::string found(const std::string& name) {
+std::string device_and_slice(const std::string& name) {
   DiagnosticList problems;
   const std::optional<Device> device = load_device(name, {}, {}, problems);
   if (!device) return "error: " + problems.items().front().message;
@@ -32,51 +32,52 @@ std::string hint(const std::string& name) {
 std::string nearest_generation(std::string_view name) { return hlosim::nearest_generation(name, {}); }
 
 TEST(DeviceNames, CountsCoresWhereTheTypeDoes) {
-  EXPECT_EQ(found("v2-8"), "v2 2x2");
-  EXPECT_EQ(found("v3-32"), "v3 4x4");
-  EXPECT_EQ(found("v4-32"), "v4 2x2x4");
-  EXPECT_EQ(found("v4-384"), "v4 4x4x12");
-  EXPECT_EQ(found("v5p-128"), "v5p 4x4x4");
-  EXPECT_EQ(found("v5p-8"), "v5p 2x2x1");
-  EXPECT_EQ(found("v5p-12288"), "v5p 16x16x24");
-  EXPECT_EQ(found("tpu7x-128"), "v7x 4x4x4");
-  EXPECT_EQ(found("tpu7x-8"), "v7x 2x2x1");
+  EXPECT_EQ(device_and_slice("v2-8"), "v2 2x2");
+  EXPECT_EQ(device_and_slice("v3-32"), "v3 4x4");
+  EXPECT_EQ(device_and_slice("v4-32"), "v4 2x2x4");
+  EXPECT_EQ(device_and_slice("v4-384"), "v4 4x4x12");
+  EXPECT_EQ(device_and_slice("v5p-128"), "v5p 4x4x4");
+  EXPECT_EQ(device_and_slice("v5p-8"), "v5p 2x2x1");
+  EXPECT_EQ(device_and_slice("v5p-12288"), "v5p 16x16x24");
+  EXPECT_EQ(device_and_slice("tpu7x-128"), "v7x 4x4x4");
+  EXPECT_EQ(device_and_slice("tpu7x-8"), "v7x 2x2x1");
 }
 
 TEST(DeviceNames, CountsChipsWhereTheTypeDoes) {
-  EXPECT_EQ(found("v5litepod-8"), "v5e 2x4");
-  EXPECT_EQ(found("v5e-256"), "v5e 16x16");
-  EXPECT_EQ(found("v6e-256"), "v6e 16x16");
-  EXPECT_EQ(found("v6e-1"), "v6e 1x1");
+  EXPECT_EQ(device_and_slice("v5litepod-8"), "v5e 2x4");
+  EXPECT_EQ(device_and_slice("v5e-256"), "v5e 16x16");
+  EXPECT_EQ(device_and_slice("v6e-256"), "v6e 16x16");
+  EXPECT_EQ(device_and_slice("v6e-1"), "v6e 1x1");
 }
 
 TEST(DeviceNames, TakesAShapeInPlaceOfTheNumber) {
-  EXPECT_EQ(found("tpu7x-4x4x4"), "v7x 4x4x4");
-  EXPECT_EQ(found("v4-4x4x8_twisted"), "v4 4x4x8_twisted");
-  EXPECT_EQ(found("v5p-4x4"), "error: \"v5p-4x4\" has 2 sides, slices of v5p have 3");
+  EXPECT_EQ(device_and_slice("tpu7x-4x4x4"), "v7x 4x4x4");
+  EXPECT_EQ(device_and_slice("v4-4x4x8_twisted"), "v4 4x4x8_twisted");
+  EXPECT_EQ(device_and_slice("v5p-4x4"), "error: \"v5p-4x4\" has 2 sides, slices of v5p have 3");
 }
 
 TEST(DeviceNames, KnowsDeviceKindsAndMarketingNames) {
-  EXPECT_EQ(found("TPU v2"), "v2 ");
-  EXPECT_EQ(found("TPU v3"), "v3 ");
-  EXPECT_EQ(found("TPU v4"), "v4 ");
-  EXPECT_EQ(found("TPU v5 lite"), "v5e ");
-  EXPECT_EQ(found("TPU v5"), "v5p ");
-  EXPECT_EQ(found("TPU v5p"), "v5p ");
-  EXPECT_EQ(found("TPU v6 lite"), "v6e ");
-  EXPECT_EQ(found("TPU7x"), "v7x ");
-  EXPECT_EQ(found("Trillium"), "v6e ");
-  EXPECT_EQ(found("IRONWOOD"), "v7x ");
+  EXPECT_EQ(device_and_slice("TPU v2"), "v2 ");
+  EXPECT_EQ(device_and_slice("TPU v3"), "v3 ");
+  EXPECT_EQ(device_and_slice("TPU v4"), "v4 ");
+  EXPECT_EQ(device_and_slice("TPU v5 lite"), "v5e ");
+  EXPECT_EQ(device_and_slice("TPU v5"), "v5p ");
+  EXPECT_EQ(device_and_slice("TPU v5p"), "v5p ");
+  EXPECT_EQ(device_and_slice("TPU v6 lite"), "v6e ");
+  EXPECT_EQ(device_and_slice("TPU7x"), "v7x ");
+  EXPECT_EQ(device_and_slice("Trillium"), "v6e ");
+  EXPECT_EQ(device_and_slice("IRONWOOD"), "v7x ");
 }
 
 TEST(DeviceNames, SizesThatNobodyOffersNameTheNearest) {
-  EXPECT_EQ(found("v5p-100"), "error: there is no slice v5p-100: v5p has none of 100 TensorCores");
+  EXPECT_EQ(device_and_slice("v5p-100"), "error: there is no slice v5p-100: v5p has none of 100 TensorCores");
   EXPECT_THAT(hint("v5p-100"), HasSubstr("v5p-64 (2x4x4) and v5p-128 (4x4x4)"));
   EXPECT_THAT(hint("v6e-512"), HasSubstr("nearest: v6e-256 (16x16);"));
   EXPECT_THAT(hint("v4-4"), HasSubstr("nearest: v4-8 (2x2x1);"));
-  EXPECT_EQ(found("v5p-"), "error: \"v5p-\": expected a number of TensorCores or a shape after \"v5p-\"");
+  EXPECT_EQ(device_and_slice("v5p-"),
+            "error: \"v5p-\": expected a number of TensorCores or a shape after \"v5p-\"");
   EXPECT_EQ(
-      found("v5p-99999999999999999999"),
+      device_and_slice("v5p-99999999999999999999"),
       "error: \"v5p-99999999999999999999\": expected a number of TensorCores or a shape after \"v5p-\"");
 }
 
@@ -84,12 +85,12 @@ TEST(DeviceNames, OtherNamesAreNone) {
   for (const std::string_view name :
        {"", "v44", "my.yaml", "v9p.yaml", "tpu4", "a/v5p-8", "-", "v4_8", "TPU v4 lite"})
     EXPECT_FALSE(find_named_file(name, {})) << name;
-  EXPECT_THAT(found("TPU v4 lite"), HasSubstr("error: no device file \"TPU v4 lite\": tried"));
+  EXPECT_THAT(device_and_slice("TPU v4 lite"), HasSubstr("error: no device file \"TPU v4 lite\": tried"));
 }
 
 TEST(DeviceNames, AFilesNameIsNoSlice) {
-  EXPECT_EQ(found("v5p"), "v5p ");
-  EXPECT_EQ(found("unit"), "unit ");
+  EXPECT_EQ(device_and_slice("v5p"), "v5p ");
+  EXPECT_EQ(device_and_slice("unit"), "unit ");
 }
 
 TEST(DeviceNames, ASlipNamesTheNearestGeneration) {
@@ -115,7 +116,7 @@ TEST(DeviceNames, EveryNameIsFound) {
     for (const auto& list : {device.names->accelerators, device.names->kinds})
       for (const std::string& one : list) {
         EXPECT_TRUE(all.insert(one).second) << one << " is there twice";
-        EXPECT_EQ(found(one), name + " ");
+        EXPECT_EQ(device_and_slice(one), name + " ");
         EXPECT_EQ(device_of_name(one, {}), name);
       }
     for (const std::string& one : device.names->profiler) EXPECT_EQ(device_of_name(one, {}), name);

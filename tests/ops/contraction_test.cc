@@ -11,17 +11,17 @@ using test::root_work;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string entry(std::initializer_list<std::string_view> shapes, std::string_view root) {
+std::string contraction(std::initializer_list<std::string_view> shapes, std::string_view root) {
   return "HloModule m\nENTRY main {\n" + parameters(shapes) + "  ROOT r = " + std::string(root) + "\n}\n";
 }
 
-std::string errors(std::initializer_list<std::string_view> shapes, std::string_view root) {
-  return messages_of(entry(shapes, root));
+std::string contraction_errors(std::initializer_list<std::string_view> shapes, std::string_view root) {
+  return messages_of(contraction(shapes, root));
 }
 
 /// The shape of a root that the text does not declare.
 std::string shape_of(std::initializer_list<std::string_view> shapes, std::string_view root) {
-  const Module module = test::module_or_fail(entry(shapes, root));
+  const Module module = test::module_or_fail(contraction(shapes, root));
   return to_text_without_layout(module.root(module.entry).shape);
 }
 
@@ -32,7 +32,7 @@ struct RootWork {
   Work* operator->() { return &work; }
 };
 RootWork work(std::initializer_list<std::string_view> shapes, std::string_view root) {
-  RootWork result{test::module_or_fail(entry(shapes, root)), {}};
+  RootWork result{test::module_or_fail(contraction(shapes, root)), {}};
   result.work = root_work(result.module);
   return result;
 }
@@ -55,35 +55,37 @@ TEST(Dot, ResultIsBatchThenFreeDimensions) {
   EXPECT_EQ(
       shape_of({"f32[<=8,3]", "f32[3,4]"}, "dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
       "f32[<=8,4]");
-  EXPECT_EQ(errors({"s8[2,3]", "s8[3,4]"},
-                   "s32[2,4] dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+  EXPECT_EQ(contraction_errors({"s8[2,3]", "s8[3,4]"},
+                               "s32[2,4] dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
             "");
 }
 
 TEST(Dot, Constraints) {
-  EXPECT_EQ(errors({"(f32[2],f32[2])", "f32[2]"}, "f32[2] dot(x0, x1)"),
+  EXPECT_EQ(contraction_errors({"(f32[2],f32[2])", "f32[2]"}, "f32[2] dot(x0, x1)"),
             "dot C1: operand 0 has shape (f32[2], f32[2]), expected an array");
-  EXPECT_EQ(errors({"f32[2,3]", "f32[3,4]"},
-                   "f32[2,4] dot(x0, x1), lhs_contracting_dims={2}, rhs_contracting_dims={0}"),
+  EXPECT_EQ(contraction_errors({"f32[2,3]", "f32[3,4]"},
+                               "f32[2,4] dot(x0, x1), lhs_contracting_dims={2}, rhs_contracting_dims={0}"),
             "dot C2: lhs has no dimension 2 in f32[2,3]");
-  EXPECT_EQ(errors({"f32[2,3]", "f32[3,4]"},
-                   "f32[2,4] dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={-1}"),
+  EXPECT_EQ(contraction_errors({"f32[2,3]", "f32[3,4]"},
+                               "f32[2,4] dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={-1}"),
             "dot C2: rhs has no dimension -1 in f32[3,4]");
-  EXPECT_EQ(errors({"f32[2,3]", "f32[3,4]"},
-                   "f32[2,4] dot(x0, x1), lhs_batch_dims={1}, rhs_batch_dims={0}, lhs_contracting_dims={1}, "
-                   "rhs_contracting_dims={0}"),
+  EXPECT_EQ(contraction_errors(
+                {"f32[2,3]", "f32[3,4]"},
+                "f32[2,4] dot(x0, x1), lhs_batch_dims={1}, rhs_batch_dims={0}, lhs_contracting_dims={1}, "
+                "rhs_contracting_dims={0}"),
             "dot C3: dimension 1 of lhs f32[2,3] is named twice, expected one role a dimension");
-  EXPECT_EQ(errors({"f32[2,3]", "f32[3,4]"}, "f32[2,4] dot(x0, x1), lhs_contracting_dims={1}"),
+  EXPECT_EQ(contraction_errors({"f32[2,3]", "f32[3,4]"}, "f32[2,4] dot(x0, x1), lhs_contracting_dims={1}"),
             "dot C4: 1 contracting dimensions of f32[2,3] against 0 of f32[3,4]");
-  EXPECT_EQ(errors({"f32[2,3]", "f32[3,4]"},
-                   "f32[2,4] dot(x0, x1), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+  EXPECT_EQ(contraction_errors({"f32[2,3]", "f32[3,4]"},
+                               "f32[2,4] dot(x0, x1), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
             "dot C5: contracting sizes differ: dimension 0 of f32[2,3] is 2, dimension 0 of f32[3,4] is 3");
-  EXPECT_EQ(errors({"f32[2,3]", "f32[3,4]"}, "f32[2,4] dot(x0, x1), lhs_batch_dims={0}"),
+  EXPECT_EQ(contraction_errors({"f32[2,3]", "f32[3,4]"}, "f32[2,4] dot(x0, x1), lhs_batch_dims={0}"),
             "dot C6: 1 batch dimensions of f32[2,3] against 0 of f32[3,4]");
-  EXPECT_EQ(errors({"f32[2,3]", "f32[3,4]"}, "f32[2,4] dot(x0, x1), lhs_batch_dims={0}, rhs_batch_dims={0}"),
+  EXPECT_EQ(contraction_errors({"f32[2,3]", "f32[3,4]"},
+                               "f32[2,4] dot(x0, x1), lhs_batch_dims={0}, rhs_batch_dims={0}"),
             "dot C7: batch sizes differ: dimension 0 of f32[2,3] is 2, dimension 0 of f32[3,4] is 3");
-  EXPECT_THAT(errors({"f32[2,3]", "f32[3,4]"},
-                     "f32[4,2] dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+  EXPECT_THAT(contraction_errors({"f32[2,3]", "f32[3,4]"},
+                                 "f32[4,2] dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
               HasSubstr("shape equal to f32[2,4], actual shape is f32[4,2]"));
 }
 
@@ -92,7 +94,7 @@ TEST(Dot, PackedNibbles) {
       "dot(x0, x1), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision=";
   const auto with = [&](std::string_view type, std::string_view precision) {
     const std::string shape = std::string(type) + "[2,2]";
-    return errors({shape, shape}, "s32[2,2] " + std::string(kRest) + std::string(precision));
+    return contraction_errors({shape, shape}, "s32[2,2] " + std::string(kRest) + std::string(precision));
   };
   EXPECT_EQ(with("s8", "{packed_nibble,packed_nibble}"), "");
   EXPECT_EQ(with("s8", "{packed_nibble,default}"),
@@ -160,9 +162,10 @@ TEST(RaggedDot, ThreeModes) {
 
 TEST(RaggedDot, Constraints) {
   const auto with = [](std::string_view sizes, std::string_view attributes) {
-    return errors({"f32[11,5]", "f32[3,5,7]", sizes},
-                  "f32[11,7] ragged-dot(x0, x1, x2), lhs_contracting_dims={1}, rhs_contracting_dims={1}" +
-                      std::string(attributes));
+    return contraction_errors(
+        {"f32[11,5]", "f32[3,5,7]", sizes},
+        "f32[11,7] ragged-dot(x0, x1, x2), lhs_contracting_dims={1}, rhs_contracting_dims={1}" +
+            std::string(attributes));
   };
   EXPECT_EQ(with("s32[3]", ", lhs_ragged_dims={0}, rhs_group_dims={0}"), "");
   EXPECT_EQ(with("s32[3]", ", rhs_group_dims={0}"),
@@ -207,8 +210,9 @@ TEST(RaggedDot, RowsOfOtherDevicesHaveNoWork) {
 
 TEST(ScaledDot, Constraints) {
   const auto with = [](std::string_view lhs_scale, std::string_view rhs_scale) {
-    return errors({"f8e4m3fn[2,64]", "f8e4m3fn[64,4]", lhs_scale, rhs_scale},
-                  "f32[2,4] scaled-dot(x0, x1, x2, x3), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+    return contraction_errors(
+        {"f8e4m3fn[2,64]", "f8e4m3fn[64,4]", lhs_scale, rhs_scale},
+        "f32[2,4] scaled-dot(x0, x1, x2, x3), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
   };
   EXPECT_EQ(with("f8e8m0fnu[2,2]", "f8e8m0fnu[2,4]"), "");
   EXPECT_EQ(with("bf16[]", "f8e8m0fnu[2,4]"), "");
@@ -223,9 +227,9 @@ TEST(ScaledDot, Constraints) {
 }
 
 TEST(ScaledDot, ContractsOneDimension) {
-  EXPECT_EQ(errors({"f8e4m3fn[2,8,4]", "f8e4m3fn[3,8,4]", "f8e8m0fnu[2,1,1]", "f8e8m0fnu[3,1,1]"},
-                   "f32[2,3] scaled-dot(x0, x1, x2, x3), lhs_contracting_dims={1,2}, "
-                   "rhs_contracting_dims={1,2}"),
+  EXPECT_EQ(contraction_errors({"f8e4m3fn[2,8,4]", "f8e4m3fn[3,8,4]", "f8e8m0fnu[2,1,1]", "f8e8m0fnu[3,1,1]"},
+                               "f32[2,3] scaled-dot(x0, x1, x2, x3), lhs_contracting_dims={1,2}, "
+                               "rhs_contracting_dims={1,2}"),
             "scaled-dot C11: contracts 2 dimensions, expected one");
 }
 
@@ -260,7 +264,8 @@ TEST(Convolution, Shapes) {
 
 TEST(Convolution, Constraints) {
   const auto with = [](std::string_view lhs, std::string_view rhs, std::string_view attributes) {
-    return errors({lhs, rhs, "s32[2]"}, "f32[8,12,32] convolution(x0, x1), " + std::string(attributes));
+    return contraction_errors({lhs, rhs, "s32[2]"},
+                              "f32[8,12,32] convolution(x0, x1), " + std::string(attributes));
   };
   constexpr std::string_view kLabels = "window={size=3}, dim_labels=b0f_0io->b0f";
   EXPECT_EQ(with("f32[8,14,64]", "f32[3,64,32]", kLabels), "");
@@ -301,7 +306,7 @@ TEST(Convolution, Constraints) {
 
 TEST(Convolution, SparsityConstraints) {
   const auto with = [](std::string_view config) {
-    return errors(
+    return contraction_errors(
         {"f32[1,8]", "f32[2,1]", "s32[2,1]"},
         "f32[1,1] convolution(x0, x1, x2), dim_labels=bf_io->bf, sparsity_config=" + std::string(config));
   };

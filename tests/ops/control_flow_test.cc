@@ -15,7 +15,7 @@ using test::with_reducers;
 using testing::HasSubstr;
 
 /// Messages for an entry of these parameters and root.
-std::string errors(std::initializer_list<std::string_view> shapes, const std::string& root) {
+std::string control_errors(std::initializer_list<std::string_view> shapes, const std::string& root) {
   return messages_of(with_reducers(parameters(shapes) + "  ROOT r = " + root));
 }
 
@@ -28,21 +28,21 @@ std::string broken_rules(const std::string& text) {
 }
 
 TEST(Ordering, AddDependencyTakesAToken) {
-  EXPECT_EQ(errors({"f32[2]", "token[]"}, "f32[2] add-dependency(x0, x1)"), "");
-  EXPECT_EQ(errors({"f32[2]", "f32[]"}, "f32[2] add-dependency(x0, x1)"),
+  EXPECT_EQ(control_errors({"f32[2]", "token[]"}, "f32[2] add-dependency(x0, x1)"), "");
+  EXPECT_EQ(control_errors({"f32[2]", "f32[]"}, "f32[2] add-dependency(x0, x1)"),
             "add-dependency C1: operand 1 is f32[], expected a token");
 }
 
 TEST(Call, OperandsResultAndComposite) {
-  EXPECT_EQ(errors({"f32[]", "f32[]"}, "f32[] call(x0, x1), to_apply=add"), "");
-  EXPECT_EQ(errors({"f32[]"}, "f32[] call(x0), to_apply=add"),
+  EXPECT_EQ(control_errors({"f32[]", "f32[]"}, "f32[] call(x0, x1), to_apply=add"), "");
+  EXPECT_EQ(control_errors({"f32[]"}, "f32[] call(x0), to_apply=add"),
             "call C1: computation add takes 2 parameters, expected 1");
-  EXPECT_EQ(errors({"f32[]", "f32[2]"}, "f32[] call(x0, x1), to_apply=add"),
+  EXPECT_EQ(control_errors({"f32[]", "f32[2]"}, "f32[] call(x0, x1), to_apply=add"),
             "call C1: shape of operand 1, f32[2], does not match that of parameter 1 of add, f32[]");
-  EXPECT_EQ(errors({"f32[]", "f32[]"}, "f32[2] call(x0, x1), to_apply=add"),
+  EXPECT_EQ(control_errors({"f32[]", "f32[]"}, "f32[2] call(x0, x1), to_apply=add"),
             "call: expected instruction to have shape equal to f32[], actual shape is f32[2]");
   const auto composite = [](const std::string& attributes) {
-    return errors(
+    return control_errors(
         {"f32[]", "f32[]"},
         "f32[] call(x0, x1), to_apply=add, is_composite=true, frontend_attributes={" + attributes + "}");
   };
@@ -107,16 +107,17 @@ TEST(Conditional, SelectorAndBranches) {
 }
 
 TEST(Fusion, ParametersAndAliases) {
-  EXPECT_EQ(errors({"f32[]", "f32[]"}, "f32[] fusion(x0, x1), kind=kLoop, calls=add"), "");
-  EXPECT_EQ(errors({"f32[]"}, "f32[] fusion(x0), kind=kLoop, calls=add"),
+  EXPECT_EQ(control_errors({"f32[]", "f32[]"}, "f32[] fusion(x0, x1), kind=kLoop, calls=add"), "");
+  EXPECT_EQ(control_errors({"f32[]"}, "f32[] fusion(x0), kind=kLoop, calls=add"),
             "fusion C2: the fused computation add takes 2 parameters, but there are 1 operands");
-  EXPECT_THAT(errors({"f32[]", "f32[]"},
-                     "f32[] fusion(x0, x1), kind=kLoop, calls=add, output_to_operand_aliasing={{}: (2, {})}"),
-              HasSubstr("fusion C3: output_to_operand_aliasing names operand 2, but there are 2"));
   EXPECT_THAT(
-      errors({"f32[]", "f32[]"},
-             "f32[] fusion(x0, x1), kind=kLoop, calls=add, output_to_operand_aliasing={{}: (0, {1})}"),
-      HasSubstr("fusion C3: output_to_operand_aliasing names index {1}, which does not exist"));
+      control_errors({"f32[]", "f32[]"},
+                     "f32[] fusion(x0, x1), kind=kLoop, calls=add, output_to_operand_aliasing={{}: (2, {})}"),
+      HasSubstr("fusion C3: output_to_operand_aliasing names operand 2, but there are 2"));
+  EXPECT_THAT(control_errors(
+                  {"f32[]", "f32[]"},
+                  "f32[] fusion(x0, x1), kind=kLoop, calls=add, output_to_operand_aliasing={{}: (0, {1})}"),
+              HasSubstr("fusion C3: output_to_operand_aliasing names index {1}, which does not exist"));
 }
 
 TEST(Fusion, EverythingInsideIsUsed) {
@@ -141,39 +142,41 @@ ENTRY main {
   ROOT d = (f32[4], token[]) send-done(s), channel_id=1
 })");
   EXPECT_EQ(to_text_without_layout(module.root(module.entry).shape), "token[]");
-  EXPECT_EQ(errors({"token[]"}, "f32[2] infeed(x0)"),
+  EXPECT_EQ(control_errors({"token[]"}, "f32[2] infeed(x0)"),
             "infeed C1: the result must have a non-empty tuple shape, but is f32[2]");
-  EXPECT_EQ(errors({"f32[]"}, "(f32[2], token[]) infeed(x0)"),
+  EXPECT_EQ(control_errors({"f32[]"}, "(f32[2], token[]) infeed(x0)"),
             "infeed C2: operand 0 is f32[], expected a token");
-  EXPECT_EQ(errors({"f32[2]", "token[]"}, "token[] outfeed(x0, x1), outfeed_shape=f32[3]"),
+  EXPECT_EQ(control_errors({"f32[2]", "token[]"}, "token[] outfeed(x0, x1), outfeed_shape=f32[3]"),
             "outfeed C2: outfeed_shape is f32[3], expected that of operand 0, f32[2]");
-  EXPECT_EQ(errors({"f32[2]", "f32[2]"}, "token[] outfeed(x0, x1)"),
+  EXPECT_EQ(control_errors({"f32[2]", "f32[2]"}, "token[] outfeed(x0, x1)"),
             "outfeed C1: operand 1 is f32[2], expected a token");
-  EXPECT_THAT(errors({"token[]"}, "f32[] recv(x0)"),
+  EXPECT_THAT(control_errors({"token[]"}, "f32[] recv(x0)"),
               HasSubstr("recv C1: the result must have a non-empty tuple shape"));
-  EXPECT_THAT(errors({"f32[]"}, "(f32[], token[]) recv-done(x0)"),
+  EXPECT_THAT(control_errors({"f32[]"}, "(f32[], token[]) recv-done(x0)"),
               HasSubstr("recv-done C1: operand 0 is f32[]"));
 }
 
 TEST(CustomCall, ConstraintsAliasesAndSeeds) {
-  EXPECT_EQ(
-      errors({"f32[2]"}, "f32[2] custom-call(x0), custom_call_target=\"f\", operand_layout_constraints={}"),
-      "custom-call C1: expected 1 operand layout constraints, 0 given");
+  EXPECT_EQ(control_errors({"f32[2]"},
+                           "f32[2] custom-call(x0), custom_call_target=\"f\", operand_layout_constraints={}"),
+            "custom-call C1: expected 1 operand layout constraints, 0 given");
+  EXPECT_THAT(control_errors(
+                  {"f32[2]"},
+                  "f32[2] custom-call(x0), custom_call_target=\"f\", operand_layout_constraints={f32[3]{0}}"),
+              HasSubstr("custom-call C1: operand layout constraint 0, f32[3], is not compatible"));
   EXPECT_THAT(
-      errors({"f32[2]"},
-             "f32[2] custom-call(x0), custom_call_target=\"f\", operand_layout_constraints={f32[3]{0}}"),
-      HasSubstr("custom-call C1: operand layout constraint 0, f32[3], is not compatible"));
-  EXPECT_THAT(
-      errors({"f32[2]"},
-             "f32[3] custom-call(x0), custom_call_target=\"f\", output_to_operand_aliasing={{}: (0, {})}"),
+      control_errors(
+          {"f32[2]"},
+          "f32[3] custom-call(x0), custom_call_target=\"f\", output_to_operand_aliasing={{}: (0, {})}"),
       HasSubstr("custom-call C2: output_to_operand_aliasing joins output f32[3] and operand f32[2]"));
-  EXPECT_EQ(errors({"f32[2]"}, "u64[] custom-call(x0), custom_call_target=\"GetRngSeed\""),
+  EXPECT_EQ(control_errors({"f32[2]"}, "u64[] custom-call(x0), custom_call_target=\"GetRngSeed\""),
             "custom-call C4: GetRngSeed takes no operands, but has 1");
-  EXPECT_EQ(errors({}, "u32[] custom-call(), custom_call_target=\"GetRngSeed\""),
+  EXPECT_EQ(control_errors({}, "u32[] custom-call(), custom_call_target=\"GetRngSeed\""),
             "custom-call C4: GetRngSeed gives a u64[], but the shape is u32[]");
   EXPECT_EQ(
-      errors({"f32[2]"},
-             "f32[2] custom-call(x0), custom_call_target=\"f\", to_apply=twice, called_computations={twice}"),
+      control_errors(
+          {"f32[2]"},
+          "f32[2] custom-call(x0), custom_call_target=\"f\", to_apply=twice, called_computations={twice}"),
       "custom-call C5: has both to_apply and called_computations, expected one of them");
 }
 

@@ -30,7 +30,7 @@ size_t collectives(const std::string& text, ReshardKind kind, int64_t bytes = kM
   return found.size();
 }
 
-void expect_agrees(const std::string& text) {
+void expect_combined_agrees(const std::string& text) {
   const auto check = check_partition(module_or_fail("HloModule m\n" + text), op_table(), up_to(kMany), {});
   ASSERT_TRUE(check) << check.error().message << "\n" << text;
   EXPECT_TRUE(check->agrees()) << text;
@@ -64,7 +64,7 @@ std::string sums(const std::string& sharding) {
 TEST(CombineCollectives, Gathers) {
   EXPECT_EQ(collectives(std::string(kGathers), ReshardKind::kAllGather), 1u);
   EXPECT_EQ(collectives(std::string(kGathers), ReshardKind::kAllGather, 0), 3u);
-  expect_agrees(std::string(kGathers));
+  expect_combined_agrees(std::string(kGathers));
 }
 
 TEST(CombineCollectives, UpToTheBytesOfTheirArrays) {
@@ -78,8 +78,8 @@ TEST(CombineCollectives, AllReducesAndReduceScatters) {
   EXPECT_EQ(collectives(sums("replicated"), ReshardKind::kAllReduce), 1u);
   EXPECT_EQ(collectives(sums("replicated"), ReshardKind::kAllReduce, 0), 2u);
   EXPECT_EQ(collectives(sums("devices=[4,1]<=[4]"), ReshardKind::kReduceScatter), 1u);
-  expect_agrees(sums("replicated"));
-  expect_agrees(sums("devices=[4,1]<=[4]"));
+  expect_combined_agrees(sums("replicated"));
+  expect_combined_agrees(sums("devices=[4,1]<=[4]"));
 }
 
 TEST(CombineCollectives, OneThatNeedsAnotherStaysAlone) {
@@ -91,7 +91,7 @@ TEST(CombineCollectives, OneThatNeedsAnotherStaysAlone) {
       " c = f32[8,64] dot(b, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}\n"
       " ROOT d = f32[8,64] add(a, c), sharding={replicated}\n}\n";
   EXPECT_EQ(collectives(chain, ReshardKind::kAllReduce), 2u);
-  expect_agrees(chain);
+  expect_combined_agrees(chain);
 }
 
 TEST(CombineCollectives, OnlyBetweenTheSameDevicesAndAlongOneDimension) {
@@ -112,7 +112,7 @@ TEST(CombineCollectives, WhatIsGatheredTwiceIsGatheredOnce) {
       " ROOT y = f32[8,2] custom-call(x), custom_call_target=\"_SPMDInternalOp_RotateRight\","
       " backend_config=\"dimension=0,amount=2\", sharding={devices=[4,1]<=[4]}\n}\n";
   EXPECT_EQ(collectives(twice, ReshardKind::kAllGather, 0), 1u);
-  expect_agrees(twice);
+  expect_combined_agrees(twice);
 }
 
 TEST(CombineCollectives, SmallerSizesAreCombinedAsTheFullOnesWere) {

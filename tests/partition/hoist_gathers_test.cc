@@ -52,7 +52,7 @@ size_t gathers(const std::string& text, int64_t limit) {
   return count;
 }
 
-void expect_agrees(const std::string& text, int64_t limit = int64_t{1} << 30) {
+void expect_hoisted_agrees(const std::string& text, int64_t limit = int64_t{1} << 30) {
   const auto check =
       check_partition(module_or_fail(text), op_table(), {.devices = 4, .hoist_bytes = limit}, {});
   ASSERT_TRUE(check) << check.error().message << "\n" << text;
@@ -67,7 +67,7 @@ TEST(HoistGathers, WhatALoopHandsOnIsGatheredBeforeIt) {
   EXPECT_FALSE(made[0].in_loop);
   EXPECT_EQ(made[0].held, 32 * 32 * 4);
   EXPECT_EQ(gathers(loop(), 1 << 20), 1u);  // none stays in the loop
-  expect_agrees(loop());
+  expect_hoisted_agrees(loop());
 }
 
 TEST(HoistGathers, LoopsOfWhichNobodyKnowsHowOftenTheyRun) {
@@ -78,7 +78,7 @@ TEST(HoistGathers, LoopsOfWhichNobodyKnowsHowOftenTheyRun) {
   ASSERT_EQ(made.size(), 1u);
   EXPECT_TRUE(made[0].hoisted);
   EXPECT_FALSE(reshardings(text, 4095)[0].hoisted);
-  expect_agrees(text);
+  expect_hoisted_agrees(text);
 }
 
 TEST(HoistGathers, ALimitKeepsItInside) {
@@ -87,7 +87,7 @@ TEST(HoistGathers, ALimitKeepsItInside) {
   EXPECT_FALSE(inside.hoisted);
   EXPECT_TRUE(inside.in_loop);
   EXPECT_EQ(inside.held, 4096);
-  expect_agrees(loop(), 4095);
+  expect_hoisted_agrees(loop(), 4095);
 }
 
 TEST(HoistGathers, WhatIsSmallerBehindTheGatherIsWhatIsHeld) {
@@ -97,7 +97,7 @@ TEST(HoistGathers, WhatIsSmallerBehindTheGatherIsWhatIsHeld) {
   const std::vector<Resharding> made = reshardings(loop(narrow), 1 << 20);
   ASSERT_EQ(made.size(), 1u);
   EXPECT_EQ(made[0].held, 32 * 32 * 2);
-  expect_agrees(loop(narrow));
+  expect_hoisted_agrees(loop(narrow));
 }
 
 TEST(HoistGathers, WhatChangesIsGatheredEachTurn) {
@@ -125,8 +125,8 @@ TEST(HoistGathers, TwoGathersOneAfterTheOther) {
   EXPECT_EQ(made[0].held + made[1].held, 4096);
   EXPECT_EQ(gathers(loop(twice), 1 << 20), 2u);
   EXPECT_FALSE(reshardings(loop(twice), 100)[0].hoisted);
-  expect_agrees(loop(twice));
-  expect_agrees(loop(twice), 100);
+  expect_hoisted_agrees(loop(twice));
+  expect_hoisted_agrees(loop(twice), 100);
 }
 
 TEST(HoistGathers, OutOfLoopsInLoops) {
@@ -153,7 +153,7 @@ TEST(HoistGathers, OutOfLoopsInLoops) {
   ASSERT_EQ(made.size(), 1u);
   EXPECT_TRUE(made[0].hoisted);
   EXPECT_FALSE(made[0].in_loop);
-  expect_agrees(text);
+  expect_hoisted_agrees(text);
 }
 
 }  // namespace

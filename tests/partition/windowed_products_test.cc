@@ -22,7 +22,7 @@ Partitioned partitioned(const std::string& text, const PartitionOptions& options
   return made ? std::move(*made) : Partitioned();
 }
 
-std::vector<ReshardKind> kinds(const std::string& text, int64_t devices) {
+std::vector<ReshardKind> kinds_in_rings(const std::string& text, int64_t devices) {
   std::vector<ReshardKind> all;
   for (const Resharding& one : partitioned(text, rings(devices)).reshardings) all.push_back(one.kind);
   return all;
@@ -34,7 +34,7 @@ int64_t bytes_sent(const Partitioned& made) {
   return bytes;
 }
 
-void expect_agrees(const std::string& text, int64_t devices) {
+void expect_rings_agree(const std::string& text, int64_t devices) {
   const auto check = check_partition(module_or_fail("HloModule m\n" + text), op_table(), rings(devices), {});
   ASSERT_TRUE(check) << check.error().message << "\n" << text;
   EXPECT_TRUE(check->agrees()) << text;
@@ -72,9 +72,9 @@ TEST(WindowedProducts, RingsSendWhatTheCollectivesDid) {
     for (const Product& one : kProducts) {
       const std::string text = text_of(one, n);
       SCOPED_TRACE(text);
-      EXPECT_EQ(kinds(text, n), std::vector(static_cast<size_t>(n - 1), ReshardKind::kPermute));
+      EXPECT_EQ(kinds_in_rings(text, n), std::vector(static_cast<size_t>(n - 1), ReshardKind::kPermute));
       EXPECT_EQ(bytes_sent(partitioned(text, rings(n))), bytes_sent(partitioned(text, {.devices = n})));
-      expect_agrees(text, n);
+      expect_rings_agree(text, n);
     }
 }
 
@@ -108,8 +108,9 @@ TEST(WindowedProducts, BatchesAndTransposedOperands) {
           " lhs_contracting_dims={2}, rhs_contracting_dims={2}, sharding={" +
           result + "}\n}\n";
       for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, std::to_string(n));
-      EXPECT_EQ(kinds(text, n), std::vector(static_cast<size_t>(n - 1), ReshardKind::kPermute)) << text;
-      expect_agrees(text, n);
+      EXPECT_EQ(kinds_in_rings(text, n), std::vector(static_cast<size_t>(n - 1), ReshardKind::kPermute))
+          << text;
+      expect_rings_agree(text, n);
     }
 }
 
@@ -122,16 +123,17 @@ TEST(WindowedProducts, WhatOthersUseTooStaysAGather) {
       " b = f32[64,16] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0},"
       " sharding={devices=[4,1]<=[4]}\n"
       " ROOT c = f32[64,16] add(a, b), sharding={devices=[4,1]<=[4]}\n}\n";
-  EXPECT_THAT(kinds(text, 4), testing::ElementsAre(ReshardKind::kAllGather));
+  EXPECT_THAT(kinds_in_rings(text, 4), testing::ElementsAre(ReshardKind::kAllGather));
 }
 
 TEST(WindowedProducts, LongRingsStayGathers) {
-  EXPECT_THAT(kinds("ENTRY e {\n x = f32[64,64] parameter(0), sharding={devices=[64,1]<=[64]}\n"
-                    " w = f32[64,12] parameter(1), sharding={devices=[64,1]<=[64]}\n"
-                    " ROOT a = f32[64,12] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0},"
-                    " sharding={devices=[64,1]<=[64]}\n}\n",
-                    64),
-              testing::ElementsAre(ReshardKind::kAllGather));
+  EXPECT_THAT(
+      kinds_in_rings("ENTRY e {\n x = f32[64,64] parameter(0), sharding={devices=[64,1]<=[64]}\n"
+                     " w = f32[64,12] parameter(1), sharding={devices=[64,1]<=[64]}\n"
+                     " ROOT a = f32[64,12] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0},"
+                     " sharding={devices=[64,1]<=[64]}\n}\n",
+                     64),
+      testing::ElementsAre(ReshardKind::kAllGather));
 }
 
 TEST(WindowedProducts, ComputeTheSameUnderRandomShardings) {
@@ -148,7 +150,7 @@ TEST(WindowedProducts, ComputeTheSameUnderRandomShardings) {
           " sharding={}\n}}\n",
           shardings.next(2), shardings.next(2), shardings.next(2), shardings.next(2), shardings.next(2));
       for (const Resharding& one : partitioned(text, rings(devices)).reshardings) windowed += one.windowed;
-      expect_agrees(text, devices);
+      expect_rings_agree(text, devices);
     }
   EXPECT_GT(windowed, 50);
 }
@@ -177,7 +179,7 @@ TEST(WindowedProducts, AttentionOverACutSequenceIsRingAttention) {
   for (const Resharding& one : made.reshardings) EXPECT_EQ(one.kind, ReshardKind::kPermute);
   const double keys = 4.0 * kHeads * kLength * kWidth;
   EXPECT_NEAR(static_cast<double>(bytes_sent(made)) / (2 * (kDevices - 1) * keys / kDevices), 1, 0.02);
-  expect_agrees(text, kDevices);
+  expect_rings_agree(text, kDevices);
 }
 
 }  // namespace

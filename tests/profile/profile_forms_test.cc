@@ -9,9 +9,13 @@
 
 #include "profile/read_profile.h"
 #include "profile/tpu_core.h"
+#include "profile/wire_text.h"
 
 namespace hlosim {
 namespace {
+
+using test::bytes;
+using test::number;
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -236,17 +240,6 @@ TEST(ReadTrace, SparseCoresBelongToTheProgramOfTheirDevice) {
 
 // ── spaces ──
 
-std::string varint(uint64_t value) {
-  std::string out;
-  for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
-  return out + static_cast<char>(value);
-}
-std::string number(int field, uint64_t value) {
-  return varint(static_cast<uint64_t>(field) << 3) + varint(value);
-}
-std::string bytes(int field, const std::string& value) {
-  return varint(static_cast<uint64_t>(field) << 3 | 2) + varint(value.size()) + value;
-}
 std::string kind(uint64_t id, const std::string& name) {
   return bytes(4, number(1, id) + bytes(2, number(1, id) + bytes(2, name)));
 }

@@ -9,11 +9,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "profile/wire_text.h"
 #include "profile/xspace_reader.h"
 #include "support/folders.h"
 
 namespace hlosim {
 namespace {
+
+using test::bytes;
+using test::number;
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -200,17 +204,6 @@ TEST(ReadTable, OpProfileTree) {
 
 // ── XSpace ──
 
-std::string varint(uint64_t value) {
-  std::string out;
-  for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
-  return out + static_cast<char>(value);
-}
-std::string number(int field, uint64_t value) {
-  return varint(static_cast<uint64_t>(field) << 3) + varint(value);
-}
-std::string bytes(int field, const std::string& value) {
-  return varint(static_cast<uint64_t>(field) << 3 | 2) + varint(value.size()) + value;
-}
 std::string named(int field, uint64_t id, const std::string& name, const std::string& more = "") {
   return bytes(field, number(1, id) + bytes(2, number(1, id) + bytes(2, name) + more));
 }

@@ -21,7 +21,7 @@
 namespace hlosim {
 namespace {
 
-const Device& device() {
+const Device& tuned_device() {
   static const Device v5e = [] {
     DiagnosticList problems;
     std::optional<Device> loaded = load_device("v5e", {}, {}, problems);
@@ -33,7 +33,7 @@ const Device& device() {
 
 LayoutTuning tuned(const std::string& text, const LayoutTuneOptions& options = {}) {
   const Module module = test::module_or_fail(text);
-  Result<LayoutTuning> result = tune_layouts(module, op_table(), device(), options);
+  Result<LayoutTuning> result = tune_layouts(module, op_table(), tuned_device(), options);
   EXPECT_TRUE(result) << (result ? "" : render(result.error()));
   return result ? std::move(*result) : LayoutTuning();
 }
@@ -43,7 +43,7 @@ LayoutTuning answer(const std::string& text, const std::string& question,
   const Module module = test::module_or_fail(text);
   const Result<LayoutQuestion> parsed = parse_layout_question(question);
   EXPECT_TRUE(parsed);
-  Result<LayoutTuning> result = ask_layouts(module, op_table(), device(), options, {*parsed});
+  Result<LayoutTuning> result = ask_layouts(module, op_table(), tuned_device(), options, {*parsed});
   EXPECT_TRUE(result) << (result ? "" : render(result.error()));
   return result ? std::move(*result) : LayoutTuning();
 }
@@ -63,7 +63,7 @@ int copies_in(const Module& module) {
 }
 
 void expect_same_figures(const LayoutFigures& figures, Module& module) {
-  const auto simulated = simulate(lay_out(module, device()).module, op_table(), device());
+  const auto simulated = simulate(lay_out(module, tuned_device()).module, op_table(), tuned_device());
   ASSERT_TRUE(simulated);
   EXPECT_EQ(simulated->totals.makespan, figures.time);
   EXPECT_EQ(simulated->totals.traffic[0].total(), figures.hbm);
@@ -286,11 +286,12 @@ std::string random_graph(uint64_t seed) {
 std::optional<LayoutScore> enumerated(const std::string& text, LayoutObjective objective, int64_t most,
                                       int64_t& tried) {
   const Module module = test::module_or_fail(text);
-  auto problem = LayoutProblem::make(module, op_table(), device().config, {});
+  auto problem = LayoutProblem::make(module, op_table(), tuned_device().config, {});
   EXPECT_TRUE(problem);
-  const auto first = simulate(lay_out((*problem)->module(), device()).module, op_table(), device(), {});
+  const auto first =
+      simulate(lay_out((*problem)->module(), tuned_device()).module, op_table(), tuned_device(), {});
   EXPECT_TRUE(first);
-  auto costs = LayoutCosts::make(**problem, op_table(), device(), {}, *first, objective);
+  auto costs = LayoutCosts::make(**problem, op_table(), tuned_device(), {}, *first, objective);
   EXPECT_TRUE(costs);
   const std::vector<int32_t>& groups = (*problem)->free_groups();
   int64_t combinations = 1;
@@ -309,7 +310,7 @@ std::optional<LayoutScore> enumerated(const std::string& text, LayoutObjective o
     (*costs)->apply(choice);
     const Module written = compacted((*problem)->module(), op_table());
     (*problem)->edit().undo();
-    const auto simulated = simulate(written, op_table(), device(), {});
+    const auto simulated = simulate(written, op_table(), tuned_device(), {});
     EXPECT_TRUE(simulated);
     const Totals& totals = simulated->totals;
     LayoutScore score{totals.makespan.count(), totals.traffic[0].total().count()};
@@ -378,12 +379,13 @@ TEST(LayoutTuner, TheLocalSearchMostlyFindsTheBest) {
 std::optional<Module> any_layouts(const Module& module, uint64_t seed, bool free_entry, size_t& changed) {
   LayoutProblemOptions options;
   options.free_entry = free_entry;
-  auto problem = LayoutProblem::make(module, op_table(), device().config, options);
+  auto problem = LayoutProblem::make(module, op_table(), tuned_device().config, options);
   EXPECT_TRUE(problem) << (problem ? "" : render(problem.error()));
   if (!problem) return std::nullopt;
-  const auto first = simulate(lay_out((*problem)->module(), device()).module, op_table(), device(), {});
+  const auto first =
+      simulate(lay_out((*problem)->module(), tuned_device()).module, op_table(), tuned_device(), {});
   if (!first) return std::nullopt;
-  auto costs = LayoutCosts::make(**problem, op_table(), device(), {}, *first, LayoutObjective::kTime);
+  auto costs = LayoutCosts::make(**problem, op_table(), tuned_device(), {}, *first, LayoutObjective::kTime);
   std::mt19937_64 random(seed);
   LayoutChoice choice = (*problem)->as_given();
   for (const int32_t group : (*problem)->free_groups()) {
@@ -398,7 +400,7 @@ std::optional<Module> any_layouts(const Module& module, uint64_t seed, bool free
 }
 
 /// As a compiler would hand it over: in tiles.
-Module tiled(const std::string& text) { return lay_out(test::module_or_fail(text), device()).module; }
+Module tiled(const std::string& text) { return lay_out(test::module_or_fail(text), tuned_device()).module; }
 
 TEST(LayoutTuner, AnyChoiceComputesTheSame) {
   size_t compared = 0, changed = 0, moved = 0;
@@ -452,7 +454,7 @@ TEST(LayoutTuner, WhatIsWrittenTakesWhatWasSaid) {
     LayoutTuneOptions options;
     options.search.moves = 300;
     options.search.steps = 100;
-    const Result<LayoutTuning> tuning = tune_layouts(module, op_table(), device(), options);
+    const Result<LayoutTuning> tuning = tune_layouts(module, op_table(), tuned_device(), options);
     if (!tuning) continue;  // collectives of more devices than the slice has
     EXPECT_LE(tuning->score.first, tuning->before.time.count());
     EXPECT_LE(tuning->bound, tuning->score);
@@ -490,7 +492,7 @@ TEST(LayoutTuner, QuestionsThatHaveNoAnswer) {
   const auto error = [&](const std::string& text) {
     const Result<LayoutQuestion> question = parse_layout_question(text);
     if (!question) return question.error().message;
-    const Result<LayoutTuning> result = ask_layouts(module, op_table(), device(), {}, {*question});
+    const Result<LayoutTuning> result = ask_layouts(module, op_table(), tuned_device(), {}, {*question});
     return result ? "none" : result.error().message;
   };
   EXPECT_EQ(error("b"), "'b' is not a question about a layout");

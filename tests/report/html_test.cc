@@ -21,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string unpacked(std::string_view base64) {
   static constexpr std::string_view kDigits =
@@ -50,8 +50,8 @@ std::string unpacked(std::string_view base64) {
 }
 
 /// What a browser makes of a column.
-std::vector<Json> values_of(const Json& column, size_t rows) {
-  std::vector<Json> values;
+std::vector<OrderedJson> values_of(const OrderedJson& column, size_t rows) {
+  std::vector<OrderedJson> values;
   int64_t sum = 0;
   for (size_t i = 0; i < rows; ++i) {
     if (column.contains("c"))
@@ -61,18 +61,18 @@ std::vector<Json> values_of(const Json& column, size_t rows) {
     else if (column.contains("n"))
       values.push_back(column["n"][i]);
     else
-      values.push_back(column["i"][i] < 0 ? Json(nullptr) : column["s"][column["i"][i].get<size_t>()]);
+      values.push_back(column["i"][i] < 0 ? OrderedJson(nullptr) : column["s"][column["i"][i].get<size_t>()]);
   }
   return values;
 }
 
 /// Columns as rows again, "a/space/b" as lists per space without what is zero.
-Json rows_of(const Json& table, const Json& like) {
-  Json rows = Json::array();
+OrderedJson rows_of(const OrderedJson& table, const OrderedJson& like) {
+  OrderedJson rows = OrderedJson::array();
   const auto count = table["rows"].get<size_t>();
-  for (size_t i = 0; i < count; ++i) rows.push_back(Json::object());
+  for (size_t i = 0; i < count; ++i) rows.push_back(OrderedJson::object());
   for (const auto& [key, column] : table["columns"].items()) {
-    const std::vector<Json> values = values_of(column, count);
+    const std::vector<OrderedJson> values = values_of(column, count);
     for (size_t i = 0; i < count; ++i) {
       const size_t slash = key.find('/');
       if (slash == std::string::npos) {
@@ -81,7 +81,7 @@ Json rows_of(const Json& table, const Json& like) {
       }
       const size_t second = key.find('/', slash + 1);
       const std::string list = key.substr(0, slash), space = key.substr(slash + 1, second - slash - 1);
-      for (const Json& expected : like[i][list])
+      for (const OrderedJson& expected : like[i][list])
         if (expected["space"] == space) {
           EXPECT_EQ(expected[key.substr(second + 1)], values[i]) << key;
         }
@@ -113,17 +113,17 @@ constexpr std::string_view kUnknownSpace =
 TEST(Html, HoldsWhatTheJsonSays) {
   for (const std::string_view module : {test::kManyThings, kEmpty, kUnknownSpace}) {
     const Page page = page_of(module);
-    const Json json = Json::parse(to_json(page.estimated.report, "1.2.3"));
-    const Json data = Json::parse(unpacked(page.part.report));
+    const OrderedJson json = OrderedJson::parse(to_json(page.estimated.report, "1.2.3"));
+    const OrderedJson data = OrderedJson::parse(unpacked(page.part.report));
     for (const auto& [key, expected] : json.items()) {
-      const Json& found = data[key];
+      const OrderedJson& found = data[key];
       const bool is_table = found.is_object() && found.contains("rows") && found.contains("columns");
       if (!is_table) {
         EXPECT_EQ(found.dump(), expected.dump()) << key;
         continue;
       }
       ASSERT_EQ(found["rows"], expected.size()) << key;
-      const Json rows = rows_of(found, expected);
+      const OrderedJson rows = rows_of(found, expected);
       for (size_t i = 0; i < rows.size(); ++i)
         for (const auto& [member, value] : expected[i].items())
           EXPECT_EQ(rows[i][member].dump(), value.dump()) << key << "[" << i << "]." << member;
@@ -133,12 +133,12 @@ TEST(Html, HoldsWhatTheJsonSays) {
 
 TEST(Html, ColumnsKeepEveryValue) {
   const std::string big = "9223372036854775807";
-  const Json data = Json::parse(columns_of(
+  const OrderedJson data = OrderedJson::parse(columns_of(
       R"({"rows":[{"a":1,"b":null,"c":"x","d":1.5,"e":)" + big +
       R"(},{"a":-7,"b":3,"c":null,"d":2,"e":0},{"a":9007199254740993,"b":3,"c":"x","d":2,"e":1,"late":4}],"list":[1,2]})"));
   EXPECT_EQ(data["list"].dump(), "[1,2]");
-  const Json& columns = data["rows"]["columns"];
-  const auto text = [&](const std::string& key) { return Json(values_of(columns[key], 3)).dump(); };
+  const OrderedJson& columns = data["rows"]["columns"];
+  const auto text = [&](const std::string& key) { return OrderedJson(values_of(columns[key], 3)).dump(); };
   EXPECT_EQ(text("a"), "[1,-7,9007199254740993]");
   EXPECT_EQ(text("b"), "[null,3,3]");
   EXPECT_EQ(text("c"), R"(["x",null,"x"])");
@@ -150,9 +150,9 @@ TEST(Html, ColumnsKeepEveryValue) {
 TEST(Html, TimelineIsTheTrace) {
   const Page page = page_of(test::kManyThings);
   const Trace trace = make_trace(op_table(), page.estimated.device, page.estimated.estimate);
-  const Json data = Json::parse(unpacked(page.part.timeline));
+  const OrderedJson data = OrderedJson::parse(unpacked(page.part.timeline));
   EXPECT_EQ(data["total_ps"], page.estimated.report.totals.makespan.count());
-  EXPECT_EQ(data["tracks"], Json(trace.tracks));
+  EXPECT_EQ(data["tracks"], OrderedJson(trace.tracks));
   ASSERT_EQ(data["slices"]["rows"], trace.slices.size());
   const auto column = [&](const std::string& key) {
     return values_of(data["slices"]["columns"][key], trace.slices.size());
@@ -168,7 +168,7 @@ TEST(Html, TimelineIsTheTrace) {
 
 TEST(Html, BuffersOfASpaceLieApartAndBelowItsAllocatedBytes) {
   const Page page = page_of(test::kManyThings);
-  const Json data = Json::parse(unpacked(page.part.memory));
+  const OrderedJson data = OrderedJson::parse(unpacked(page.part.memory));
   EXPECT_TRUE(data["same_order"]);
   const auto rows = data["buffers"]["rows"].get<size_t>();
   ASSERT_GT(rows, 3u);
@@ -178,7 +178,7 @@ TEST(Html, BuffersOfASpaceLieApartAndBelowItsAllocatedBytes) {
   const auto space = column("space"), offset = column("offset"), bytes = column("bytes"),
              first = column("first_step"), last = column("last_step"), name = column("name");
   for (size_t a = 0; a < rows; ++a) {
-    for (const Json& known : data["spaces"])
+    for (const OrderedJson& known : data["spaces"])
       if (known["number"] == space[a]) {
         EXPECT_LE(offset[a].get<int64_t>() + bytes[a].get<int64_t>(), known["allocated_bytes"]) << name[a];
       }
@@ -195,10 +195,10 @@ TEST(Html, BuffersOfASpaceLieApartAndBelowItsAllocatedBytes) {
 TEST(Html, PeaksAreThoseOfTheReport) {
   for (const char* device : {"v5e", "unit"}) {
     const Page page = page_of(test::kManyThings, device);
-    const Json data = Json::parse(unpacked(page.part.memory));
+    const OrderedJson data = OrderedJson::parse(unpacked(page.part.memory));
     size_t compared = 0;
     for (const ReportSpace& space : page.estimated.report.spaces)
-      for (const Json& found : data["spaces"]) {
+      for (const OrderedJson& found : data["spaces"]) {
         if (found["number"] != space.number) continue;
         EXPECT_EQ(found["peak_bytes"], space.peak.count()) << space.name;
         EXPECT_EQ(found["peak_step"], space.peak_step) << space.name;
@@ -331,14 +331,15 @@ TEST(Html, NothingBreaksOut) {
        at = page.text.find("</script", at + 1))
     ++scripts;
   EXPECT_EQ(scripts, 6u);
-  const Json data = Json::parse(unpacked(page.part.report));
+  const OrderedJson data = OrderedJson::parse(unpacked(page.part.report));
   EXPECT_THAT(data["assumptions"].dump(), HasSubstr("window.hacked=2"));
 }
 
 TEST(Html, LoopsShowTheirFirstIterationsWhereAllAreTooMany) {
-  const Json all = Json::parse(unpacked(page_of(test::kManyThings).part.timeline));
+  const OrderedJson all = OrderedJson::parse(unpacked(page_of(test::kManyThings).part.timeline));
   EXPECT_EQ(all["shown_iterations"], 0);
-  const Json few = Json::parse(unpacked(page_of(test::kManyThings, "v5e", {.max_slices = 1}).part.timeline));
+  const OrderedJson few =
+      OrderedJson::parse(unpacked(page_of(test::kManyThings, "v5e", {.max_slices = 1}).part.timeline));
   EXPECT_GT(few["shown_iterations"], 0);
   EXPECT_LT(few["slices"]["rows"], all["slices"]["rows"]);
 }
@@ -357,7 +358,8 @@ TEST(Html, SavedReportsAndTheirDifference) {
   const HtmlModule saved = html_module(to_json(page.estimated.report, "1.2.3"));
   EXPECT_EQ(saved.title, page.part.title);
   EXPECT_EQ(saved.timeline, "");
-  const Json report = Json::parse(unpacked(saved.report)), whole = Json::parse(unpacked(page.part.report));
+  const OrderedJson report = OrderedJson::parse(unpacked(saved.report)),
+                    whole = OrderedJson::parse(unpacked(page.part.report));
   EXPECT_EQ(report["instructions"], whole["instructions"]);
   const std::string diff = R"({"metrics":[{"metric":"time_ps"}],"name":"</script>"})";
   const HtmlModule sides[] = {saved, page.part};

@@ -13,7 +13,7 @@
 namespace hlosim {
 namespace {
 
-constexpr const char* kDevices[] = {"v4", "v5e", "v6e", "v7x"};
+constexpr const char* kAnswerDevices[] = {"v4", "v5e", "v6e", "v7x"};
 
 /// Calls f(file, module) for modules that are right and no larger than that.
 template <class F>
@@ -32,29 +32,29 @@ void for_each_small(const test::Sample& sample, size_t characters, F&& f) {
 
 TEST(SameAnswer, WhatReportsHoldIsWhatBuffersNeed) {
   size_t compared = 0, less = 0;
-  for_each_small({.file_tests = 2, .others = 24}, 100'000,
-                 [&](const std::string& name, const Module& module) {
-                   const Device device = test::device_or_fail(kDevices[name.size() % std::size(kDevices)]);
-                   const Result<Estimate> run = estimate(module, op_table(), device, {});
-                   if (!run || !run->occupancy.unknown.empty()) return;
-                   BufferOptions options;
-                   options.padded = true;
-                   options.schedule = ScheduleSource::kText;
-                   const auto analysis = analyse_buffers(*run->module, op_table(), options);
-                   if (!analysis || (*analysis)->schedule.steps != run->occupancy.steps) return;
-                   std::map<int64_t, const SpaceUse*> there;
-                   const std::vector<SpaceUse> uses = space_use(**analysis);
-                   for (const SpaceUse& use : uses) there[use.space] = &use;
-                   for (const SpaceOccupancy& space : run->occupancy.spaces) {
-                     if (!there.contains(space.number)) continue;
-                     const int64_t needed = there[space.number]->peak;
-                     // Never more: a module that has its place would be said to run out of memory.
-                     EXPECT_LE(space.peak.count(), needed)
-                         << name << " on " << device.config.name << ", S(" << space.number << ")";
-                     ++compared;
-                     less += space.peak.count() < needed;
-                   }
-                 });
+  for_each_small(
+      {.file_tests = 2, .others = 24}, 100'000, [&](const std::string& name, const Module& module) {
+        const Device device = test::device_or_fail(kAnswerDevices[name.size() % std::size(kAnswerDevices)]);
+        const Result<Estimate> run = estimate(module, op_table(), device, {});
+        if (!run || !run->occupancy.unknown.empty()) return;
+        BufferOptions options;
+        options.padded = true;
+        options.schedule = ScheduleSource::kText;
+        const auto analysis = analyse_buffers(*run->module, op_table(), options);
+        if (!analysis || (*analysis)->schedule.steps != run->occupancy.steps) return;
+        std::map<int64_t, const SpaceUse*> there;
+        const std::vector<SpaceUse> uses = space_use(**analysis);
+        for (const SpaceUse& use : uses) there[use.space] = &use;
+        for (const SpaceOccupancy& space : run->occupancy.spaces) {
+          if (!there.contains(space.number)) continue;
+          const int64_t needed = there[space.number]->peak;
+          // Never more: a module that has its place would be said to run out of memory.
+          EXPECT_LE(space.peak.count(), needed)
+              << name << " on " << device.config.name << ", S(" << space.number << ")";
+          ++compared;
+          less += space.peak.count() < needed;
+        }
+      });
   EXPECT_GT(compared, 40u);
   EXPECT_LT(less, compared);
 }
@@ -111,22 +111,22 @@ TEST(SameAnswer, WhatIsWrittenOverIsNoSecondArray) {
 TEST(SameAnswer, AProtoIsTheProgramThatItWasMadeOf) {
   // Where the text spells out what is so anyway, or quotes what need not be quoted, its proto says less.
   size_t compared = 0, same = 0, count = 0;
-  for_each_small({.file_tests = 2, .others = 16}, 100'000,
-                 [&](const std::string& name, const Module& module) {
-                   const Result<std::string> proto = proto_of(module);
-                   if (!proto) return;  // it says what a proto can't hold
-                   const Result<std::string> text = text_of_proto(*proto, name);
-                   ASSERT_TRUE(text) << name;
-                   const Module again = test::module_or_fail(*text);
-                   same += module_fingerprint(again, op_table()) == module_fingerprint(module, op_table());
-                   const Device device = test::device_or_fail(kDevices[count++ % std::size(kDevices)]);
-                   const auto run = estimate(module, op_table(), device, {}),
-                              run_again = estimate(again, op_table(), device, {});
-                   ASSERT_EQ(run.has_value(), run_again.has_value()) << name;
-                   if (!run) return;
-                   EXPECT_EQ(run->simulation.totals.makespan, run_again->simulation.totals.makespan) << name;
-                   ++compared;
-                 });
+  for_each_small(
+      {.file_tests = 2, .others = 16}, 100'000, [&](const std::string& name, const Module& module) {
+        const Result<std::string> proto = proto_of(module);
+        if (!proto) return;  // it says what a proto can't hold
+        const Result<std::string> text = text_of_proto(*proto, name);
+        ASSERT_TRUE(text) << name;
+        const Module again = test::module_or_fail(*text);
+        same += module_fingerprint(again, op_table()) == module_fingerprint(module, op_table());
+        const Device device = test::device_or_fail(kAnswerDevices[count++ % std::size(kAnswerDevices)]);
+        const auto run = estimate(module, op_table(), device, {}),
+                   run_again = estimate(again, op_table(), device, {});
+        ASSERT_EQ(run.has_value(), run_again.has_value()) << name;
+        if (!run) return;
+        EXPECT_EQ(run->simulation.totals.makespan, run_again->simulation.totals.makespan) << name;
+        ++compared;
+      });
   EXPECT_GT(compared, 40u);
   EXPECT_GT(same, compared * 85 / 100);
 }

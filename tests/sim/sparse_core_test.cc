@@ -10,7 +10,7 @@
 namespace hlosim {
 namespace {
 
-constexpr int64_t kTile = 4096;  // bytes of f32[8,128]
+constexpr int64_t kTileBytes = 4096;  // bytes of f32[8,128]
 
 /// A reduce-scatter among four; `thread`: of the wrapped computation; `attributes`: of its start; `config`:
 /// of itself.
@@ -74,11 +74,11 @@ TEST(SparseCore, DrivesACollectiveBesideTheTensorCore) {
 TEST(SparseCore, AddsUpAsFastAsItsLanes) {
   const std::string text = reduce_scatter(kThread, kStart, "");
   const Simulation slow = on_unit(text, {{"sparsecore.cadence", "16 cycles"}});
-  EXPECT_EQ(busy(slow), Picoseconds(3 * kTile / 4 * 16 * 1000));
+  EXPECT_EQ(busy(slow), Picoseconds(3 * kTileBytes / 4 * 16 * 1000));
   const Simulation wide = on_unit(text, {{"sparsecore.cadence", "16 cycles"}, {"sparsecore.lanes", "2"}}),
                    tiled = on_unit(text, {{"sparsecore.cadence", "16 cycles"}, {"sparsecore.subcores", "2"}}),
                    more = on_unit(text, {{"sparsecore.cadence", "16 cycles"}, {"sparsecore.count", "2"}});
-  EXPECT_EQ(busy(wide), Picoseconds(3 * kTile / 4 * 8 * 1000));
+  EXPECT_EQ(busy(wide), Picoseconds(3 * kTileBytes / 4 * 8 * 1000));
   EXPECT_EQ(busy(tiled), busy(wide));
   EXPECT_EQ(busy(more), busy(wide));
   EXPECT_LT(wide.totals.makespan, slow.totals.makespan);

@@ -31,7 +31,7 @@ std::string replaced(std::string_view text, const std::string& what, const std::
   return std::regex_replace(std::string(text), std::regex(what), by);
 }
 
-constexpr std::string_view kPlain = R"(HloModule m
+constexpr std::string_view kPlainModule = R"(HloModule m
 
 ENTRY main {
   a = f32[8,128] parameter(0)
@@ -44,19 +44,19 @@ ENTRY main {
 )";
 
 TEST(Structure, IsThatOfTheProgramAndNotOfItsText) {
-  const uint64_t whole = structure(std::string(kPlain));
-  EXPECT_EQ(whole, structure(replaced(kPlain, "\\bb\\b", "other")));
-  EXPECT_EQ(whole, structure(replaced(kPlain, "negate\\(a\\)", "negate(a), metadata={op_name=\"x\"}")));
-  EXPECT_EQ(whole, structure(replaced(kPlain, "(  b = [^\n]*\n)(  c = [^\n]*\n)", "$2// a word\n$1")));
-  EXPECT_NE(whole, structure(replaced(kPlain, "negate", "tanh")));
-  EXPECT_NE(whole, structure(replaced(kPlain, "8,128", "8,256")));
-  EXPECT_NE(whole, structure(replaced(kPlain, "add\\(b, c\\)", "add(c, b)")));
+  const uint64_t whole = structure(std::string(kPlainModule));
+  EXPECT_EQ(whole, structure(replaced(kPlainModule, "\\bb\\b", "other")));
+  EXPECT_EQ(whole, structure(replaced(kPlainModule, "negate\\(a\\)", "negate(a), metadata={op_name=\"x\"}")));
+  EXPECT_EQ(whole, structure(replaced(kPlainModule, "(  b = [^\n]*\n)(  c = [^\n]*\n)", "$2// a word\n$1")));
+  EXPECT_NE(whole, structure(replaced(kPlainModule, "negate", "tanh")));
+  EXPECT_NE(whole, structure(replaced(kPlainModule, "8,128", "8,256")));
+  EXPECT_NE(whole, structure(replaced(kPlainModule, "add\\(b, c\\)", "add(c, b)")));
   // One value used twice is another program than two equal ones.
-  EXPECT_NE(whole, structure(replaced(kPlain, "tuple\\(e, d\\)", "tuple(e, c)")));
+  EXPECT_NE(whole, structure(replaced(kPlainModule, "tuple\\(e, d\\)", "tuple(e, c)")));
 }
 
 TEST(Structure, OrderCountsInASchedule) {
-  const std::string scheduled = replaced(kPlain, "HloModule m", "HloModule m, is_scheduled=true");
+  const std::string scheduled = replaced(kPlainModule, "HloModule m", "HloModule m, is_scheduled=true");
   EXPECT_EQ(structure(scheduled), structure(replaced(scheduled, "\\bb\\b", "other")));
   EXPECT_NE(structure(scheduled), structure(replaced(scheduled, "(  b = [^\n]*\n)(  c = [^\n]*\n)", "$2$1")));
 }

@@ -10,15 +10,9 @@
 
 #include "report/report.h"
 #include "support/modules.h"
+#include "support/simulations.h"
 
 namespace hlosim::test {
-
-inline Device device_or_fail(const std::string& name, const std::vector<DeviceOverride>& overrides = {}) {
-  DiagnosticList problems;
-  std::optional<Device> device = load_device(name, overrides, {}, problems);
-  EXPECT_TRUE(device) << rendered(problems);
-  return device ? *device : Device();
-}
 
 /// A module, its device, its estimate and its report, kept together: the report's names are the module's.
 struct Estimated {

@@ -12,7 +12,7 @@ struct Case {
 };
 std::string case_name(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 
-constexpr const char* kBase = "name: m\nlayers: 2\nd_model: 8\nd_ff: 12\nq_heads: 4\nvocab: 11\n";
+constexpr const char* kModelBase = "name: m\nlayers: 2\nd_model: 8\nd_ff: 12\nq_heads: 4\nvocab: 11\n";
 
 constexpr Case kCases[] = {
     {"llama", "kv_heads: 2\n"},
@@ -79,13 +79,13 @@ void expect_slopes(const ModelConfig& model, const StepOptions& options) {
 }
 
 TEST_P(Gradients, AreTheSlopesOfTheLoss) {
-  expect_slopes(test::model_or_fail(std::string(kBase) + GetParam().yaml), test::exact_options());
+  expect_slopes(test::model_or_fail(std::string(kModelBase) + GetParam().yaml), test::exact_options());
 }
 
 TEST(Steps, StacksMayHaveTheirLayersSecond) {
   StepOptions options = test::exact_options();
   options.stack_axis = 1;
-  const ModelConfig model = test::model_or_fail(std::string(kBase) + "kv_heads: 2\n");
+  const ModelConfig model = test::model_or_fail(std::string(kModelBase) + "kv_heads: 2\n");
   const Module module = test::step_or_fail(model, options);
   const auto is_wo = [](std::string_view name) { return name.find("mlp.wo") != std::string_view::npos; };
   bool found = false;
@@ -98,7 +98,7 @@ TEST(Steps, StacksMayHaveTheirLayersSecond) {
 /// In the types that steps usually have, by the usual kernels: the same loss, less exactly.
 TEST(Steps, UsualTypesComputeTheSame) {
   for (const char* yaml : {"kv_heads: 2\n", "moe: {experts: 4, top_k: 2, d_ff: 6, random_routing: true}\n"}) {
-    const ModelConfig model = test::model_or_fail(std::string(kBase) + yaml);
+    const ModelConfig model = test::model_or_fail(std::string(kModelBase) + yaml);
     StepOptions usual;
     usual.batch = 2, usual.sequence = 8, usual.gradients_only = true;
     test::RunningStep exact(model, test::exact_options()), coarse(model, usual);
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Gradients, testing::ValuesIn(kCases), case_name
 
 /// What steps of another form must agree on.
 void expect_same_gradients(const char* yaml, const StepOptions& options, const char* what, double tolerance) {
-  const ModelConfig model = test::model_or_fail(std::string(kBase) + yaml);
+  const ModelConfig model = test::model_or_fail(std::string(kModelBase) + yaml);
   test::RunningStep plain(model, test::exact_options()), other(model, options);
   ASSERT_TRUE(plain.ready() && other.ready());
   const std::vector<test::Numbers> want = plain.run(plain.random_inputs(5));
@@ -188,7 +188,7 @@ TEST(Steps, OneHotLookupsChangeNothing) {
 
 /// Layer by layer, with parameters of their own: the loop's with the stack's parts.
 TEST(Steps, UnrolledLayersComputeWhatTheLoopDoes) {
-  const ModelConfig model = test::model_or_fail(std::string(kBase) + "kv_heads: 2\n");
+  const ModelConfig model = test::model_or_fail(std::string(kModelBase) + "kv_heads: 2\n");
   test::RunningStep loop(model, test::exact_options());
   StepOptions options = test::exact_options();
   options.scan_layers = false;

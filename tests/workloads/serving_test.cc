@@ -11,7 +11,7 @@
 namespace hlosim {
 namespace {
 
-constexpr const char* kBase =
+constexpr const char* kServedBase =
     "name: m\nlayers: 2\nd_model: 8\nd_ff: 12\nq_heads: 4\nkv_heads: 2\nvocab: 11\n";
 
 StepOptions serving(StepKind kind) {
@@ -31,7 +31,7 @@ size_t input_named(const test::RunningStep& step, const std::string& name) {
 /// Token by token through the cache, the logits of the last one are those of the whole prompt, and the cache
 /// is the prompt's.
 void expect_decode_as_prefill(const std::string& yaml, bool scan) {
-  const ModelConfig model = test::model_or_fail(kBase + yaml);
+  const ModelConfig model = test::model_or_fail(kServedBase + yaml);
   StepOptions prefill = serving(StepKind::kPrefill), decode = serving(StepKind::kDecode);
   prefill.scan_layers = decode.scan_layers = scan;
   test::RunningStep whole(model, prefill), one(model, decode);
@@ -90,8 +90,9 @@ TEST(Serving, AbsorbedWeightsHaveTheirScales) {
 
 /// A latent and a rotary part a token for all heads, whatever their number is.
 TEST(Serving, LatentsAreCachedOnceForAllHeads) {
-  const ModelConfig model = test::model_or_fail(
-      std::string(kBase) + "attention: {latent: {kv_rank: 6, nope_dim: 3, rope_dim: 2, value_dim: 4}}\n");
+  const ModelConfig model =
+      test::model_or_fail(std::string(kServedBase) +
+                          "attention: {latent: {kv_rank: 6, nope_dim: 3, rope_dim: 2, value_dim: 4}}\n");
   const StepOptions options = serving(StepKind::kDecode);
   test::RunningStep decode(model, options);
   ASSERT_TRUE(decode.ready());
@@ -113,7 +114,7 @@ TEST(Serving, DecodeComputesWhatPrefillDoes) {
 /// Requests of different lengths, token by token through a pool whose pages are in any order: the last
 /// logits and what the pages hold are those of the whole prompts.
 void expect_pages_as_prefill(const std::string& yaml) {
-  const ModelConfig model = test::model_or_fail(kBase + yaml);
+  const ModelConfig model = test::model_or_fail(kServedBase + yaml);
   StepOptions prefill = serving(StepKind::kPrefill), decode = serving(StepKind::kDecode);
   prefill.scan_layers = decode.scan_layers = false;
   decode.page_size = 2;
@@ -166,7 +167,7 @@ TEST(Serving, PagesHoldWhatPrefillWrites) {
 }
 
 TEST(Serving, PagesNeedAWholeNumberOfThem) {
-  const ModelConfig model = test::model_or_fail(kBase);
+  const ModelConfig model = test::model_or_fail(kServedBase);
   StepOptions options = serving(StepKind::kDecode);
   const auto fault = [&](int64_t size, StepKind kind, bool loops) {
     options.page_size = size, options.kind = kind, options.scan_layers = loops;
@@ -183,7 +184,7 @@ TEST(Serving, PagesNeedAWholeNumberOfThem) {
 
 /// The most likely token is where the logits are largest.
 TEST(Serving, GreedySamplingIsTheArgmax) {
-  const ModelConfig model = test::model_or_fail(kBase);
+  const ModelConfig model = test::model_or_fail(kServedBase);
   StepOptions options = serving(StepKind::kPrefill);
   test::RunningStep logits(model, options);
   options.sampling = Sampling::kGreedy;
@@ -201,7 +202,7 @@ TEST(Serving, GreedySamplingIsTheArgmax) {
 /// With top-k 1, or with top-p 0, the token drawn is the most likely one; without limits it is the argmax of
 /// logits and noise, which differs from one state of the generator to the next; every draw is one of the k.
 TEST(Serving, SamplingKeepsToItsLimits) {
-  const ModelConfig model = test::model_or_fail(kBase);
+  const ModelConfig model = test::model_or_fail(kServedBase);
   StepOptions options = serving(StepKind::kPrefill);
   options.batch = 8;
   test::RunningStep logits(model, options);
@@ -237,7 +238,7 @@ TEST(Serving, SamplingKeepsToItsLimits) {
 
 /// A token is drawn only if those that are more likely have less than top-p together.
 TEST(Serving, TopPKeepsTheFewestTokens) {
-  const ModelConfig model = test::model_or_fail(kBase);
+  const ModelConfig model = test::model_or_fail(kServedBase);
   StepOptions options = serving(StepKind::kPrefill);
   options.batch = 4, options.sampling = Sampling::kRandom;
   test::RunningStep random(model, options);
@@ -271,7 +272,7 @@ TEST(Serving, TopPKeepsTheFewestTokens) {
 TEST(Serving, StoredWeightsAreThemselvesTimesScales) {
   for (const char* yaml : {"", "moe: {experts: 4, top_k: 2, d_ff: 6}\n"})
     for (const ElementType type : {ElementType::kS8, ElementType::kF8E4M3FN}) {
-      const ModelConfig model = test::model_or_fail(std::string(kBase) + yaml);
+      const ModelConfig model = test::model_or_fail(std::string(kServedBase) + yaml);
       StepOptions options = serving(StepKind::kPrefill);
       test::RunningStep plain(model, options);
       options.weight_type = type;
@@ -309,8 +310,8 @@ TEST(Serving, BlocksOfWeightsHaveTheirScales) {
   const std::string latent =
       "name: m\nlayers: 2\nd_model: 8\nd_ff: 12\nq_heads: 4\nkv_heads: 4\nvocab: 11\n"
       "attention: {latent: {kv_rank: 6, nope_dim: 4, rope_dim: 2, value_dim: 4}}\n";
-  for (const auto& [yaml, kind] : {std::pair{std::string(kBase), StepKind::kPrefill},
-                                   {std::string(kBase), StepKind::kDecode},
+  for (const auto& [yaml, kind] : {std::pair{std::string(kServedBase), StepKind::kPrefill},
+                                   {std::string(kServedBase), StepKind::kDecode},
                                    {latent, StepKind::kDecode}}) {
     const ModelConfig model = test::model_or_fail(yaml);
     StepOptions options = serving(kind);
@@ -356,7 +357,7 @@ TEST(Serving, BlocksOfWeightsHaveTheirScales) {
 /// The first step of Adam with decay: the moments' corrections cancel, so that the change is the gradient's
 /// sign.
 TEST(Optimizer, FirstStepByHand) {
-  const ModelConfig model = test::model_or_fail(kBase);
+  const ModelConfig model = test::model_or_fail(kServedBase);
   for (const double clip : {0.0, 0.01}) {
     StepOptions options = test::exact_options();
     test::RunningStep gradients(model, options);
@@ -394,7 +395,7 @@ TEST(Optimizer, FirstStepByHand) {
 TEST(Quantization, GradientsPointTheSameWay) {
   for (const char* yaml : {"", "moe: {experts: 4, top_k: 2, d_ff: 6, random_routing: true}\n"})
     for (const Quantization quantization : {Quantization::kInt8, Quantization::kFp8}) {
-      const ModelConfig model = test::model_or_fail(std::string(kBase) + yaml);
+      const ModelConfig model = test::model_or_fail(std::string(kServedBase) + yaml);
       StepOptions options = test::exact_options();
       test::RunningStep plain(model, options);
       options.quantization = quantization;
