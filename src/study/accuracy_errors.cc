@@ -19,9 +19,6 @@ constexpr uint64_t kParts = 20;
 constexpr int kRounds = 6;
 constexpr double kLeastFactor = 0.5, kMostFactor = 4;
 
-/// What a source of published runs counts for at most among all.
-constexpr double kMostOfSource = 10;
-
 constexpr std::string_view kAll = "all";
 
 /// A case, in picoseconds.
@@ -198,12 +195,9 @@ std::vector<StepSample> step_samples_of(const Accuracy& accuracy) {
 
 /// Of all sources but one.
 ErrorConfig step_error_without(std::span<const StepSample> samples, std::string_view source) {
-  std::map<std::string_view, double> counts;
-  for (const StepSample& sample : samples) ++counts[sample.source];
   std::vector<Weighted> ratios;
   for (const StepSample& sample : samples)
-    if (sample.source != source)
-      ratios.push_back({sample.ratio, std::min(1.0, kMostOfSource / counts[sample.source])});
+    if (sample.source != source) ratios.push_back({sample.ratio});
   if (ratios.empty()) return {};
   return {static_cast<int64_t>(ratios.size()), std::min(lower_rank(ratios, (1 - kRangeShare) / 2), 1.0),
           std::max(upper_rank(ratios, (1 + kRangeShare) / 2), 1.0)};

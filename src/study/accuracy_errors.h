@@ -54,8 +54,7 @@ struct ErrorStudy {
 /// measured over simulated time, then drawn out or in by one factor so that kRangeShare of its cases lie in
 /// the ranges that all rows together give them; both by ranks among one case more than there are, as the
 /// next one is to lie between them, too. Cross-validated twenty times: cases are parted by their names' hash.
-/// Of published runs one row for all generations, in which no source counts for more than ten runs;
-/// cross-validated by source.
+/// Of published runs one row for all generations, in which each counts the same; cross-validated by source.
 ErrorStudy study_errors(const Accuracy& accuracy);
 
 /// The sections `errors` of device files, and how well ranges hold, as comments.

@@ -310,6 +310,27 @@ TEST(CollectiveCost, TensorCoresTakeAxesInTurn) {
   EXPECT_NE(all_links.algorithm.find("axes in rotation"), std::string::npos) << all_links.algorithm;
 }
 
+// Of the six links of a chip in a closed torus three are used; lines and exchanges are as ever.
+TEST(CollectiveCost, RingsGoOneWayWhereCompilersOffloadCollectives) {
+  const Device v7x = test::device_or_fail("v7x");
+  Device not_offloading = v7x;
+  not_offloading.config.sparsecore->offload_reduce_scatters = false;
+  const double v = 1024.0 * 4096 * 2;
+  const std::string text = gather(1024, 4096, 128, "{}").replace(27, 2, "128");
+  const CollectiveCost one_way = cost_of(text, v7x, {4, 4, 4});
+  const CollectiveCost both_ways = cost_of(text, not_offloading, {4, 4, 4});
+  EXPECT_NEAR(static_cast<double>(one_way.by_bytes.count()), v * 63 / 64 / (3 * 90e9) * 1e12, 1e4);
+  EXPECT_NEAR(static_cast<double>(both_ways.by_bytes.count()), v * 63 / 64 / (6 * 90e9) * 1e12, 1e4);
+  EXPECT_EQ(one_way.hops, 9);
+  EXPECT_EQ(both_ways.hops, 6);
+  EXPECT_EQ(one_way.bound, both_ways.bound);  // of the links, whoever drives them
+  EXPECT_EQ(one_way.algorithm,
+            "all-gather: one-way ring of 4 along x, one-way ring of 4 along y, one-way ring of 4 along z, "
+            "axes in rotation");
+  const std::string on_lines = gather(1024, 4096, 8, "{}").replace(27, 2, "8");
+  EXPECT_EQ(cost_of(on_lines, v7x, {2, 2, 1}).network, cost_of(on_lines, not_offloading, {2, 2, 1}).network);
+}
+
 TEST(CollectiveCost, StartsOfAllGathersHoldTheCoresForTheFirstStep) {
   const auto held = [](const std::string& text, const std::string& name, const std::vector<int64_t>& sides) {
     const Device device = test::device_or_fail(name);

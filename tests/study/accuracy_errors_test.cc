@@ -175,7 +175,7 @@ const HeldSteps* held_of(const StepErrors& steps, std::string_view name) {
   return nullptr;
 }
 
-TEST(AccuracyErrors, StepsHaveOneRangeInWhichNoSourceCountsForMoreThanTen) {
+TEST(AccuracyErrors, StepsHaveOneRangeInWhichEachRunCountsTheSame) {
   Accuracy accuracy;
   add_cases(accuracy, "v4", CostCategory::kMatmul, 100);
   EXPECT_FALSE(study_errors(accuracy).steps);
@@ -184,10 +184,10 @@ TEST(AccuracyErrors, StepsHaveOneRangeInWhichNoSourceCountsForMoreThanTen) {
   const ErrorStudy study = study_errors(accuracy);
   ASSERT_TRUE(study.steps);
   EXPECT_EQ(study.steps->error.cases, 360);
-  // By runs 83 % lie from 0.99 to 1.01; by sources a quarter does.
-  EXPECT_LT(study.steps->error.low, 0.9);
-  EXPECT_GT(study.steps->error.high, 1.3);
-  EXPECT_NE(to_text(study).find("# tpu.yaml\nerrors:\n  step: {cases: 360, low: 0.8"), std::string::npos);
+  // 83 % lie from 0.99 to 1.01; were the sources weighed alike, a quarter would.
+  EXPECT_GT(study.steps->error.low, 0.99);
+  EXPECT_LT(study.steps->error.high, 1.1);
+  EXPECT_NE(to_text(study).find("# tpu.yaml\nerrors:\n  step: {cases: 360, low: 0.99"), std::string::npos);
 }
 
 TEST(AccuracyErrors, ASourceIsHeldAgainstTheRangeOfAllOthers) {

@@ -21,6 +21,15 @@ struct LayerStack::Turn {
   Expr input_gradient{};
   std::vector<Expr> parameter_gradients{};
   std::vector<Saved> saved{};
+
+  /// All that a backward turn makes. Emitted together they are in the order of differentiation, in which the
+  /// gradient of a parameter stands beside that of its product's input, as JAX writes them: what both read
+  /// isn't kept until the end of the turn.
+  std::vector<Expr> gradients() const {
+    std::vector<Expr> all = parameter_gradients;
+    all.push_back(input_gradient);
+    return all;
+  }
 };
 
 namespace {
@@ -90,9 +99,7 @@ void LayerStack::differentiate() {
   turn_->input_gradient = backward.of(turn_->input);
   for (const Expr parameter : turn_->parameters)
     turn_->parameter_gradients.push_back(convert(graph, backward.of(parameter), options_.grad_type));
-  std::vector<Expr> roots = turn_->parameter_gradients;
-  roots.push_back(turn_->input_gradient);
-  for (const Expr value : needed_of(graph, roots, cuts))
+  for (const Expr value : needed_of(graph, turn_->gradients(), cuts))
     turn_->saved.push_back({value, keep(value) == Keep::kHost, saved_axes(value)});
 }
 
@@ -202,6 +209,7 @@ LayerStack::Gradients LayerStack::backward_loop(ModuleBuilder::Body& body, Instr
       emitter.bind(turn_->saved[i].value, writer.part_of(before[1 + gradients + i], index, 0));
     emitter.bind(turn_->cotangent, before[0]);
     std::vector<InstructionId> after = before;
+    emitter.emit(turn_->gradients());
     after[0] = emitter.emit(turn_->input_gradient);
     for (size_t i = 0; i < gradients; ++i)
       after[1 + i] = writer.with_part(before[1 + i], emitter.emit(turn_->parameter_gradients[i]), index,
@@ -251,6 +259,7 @@ LayerStack::Gradients LayerStack::backward_unrolled(ModuleBuilder::Body& body, I
                    turn_->saved[i].on_host ? writer.moved(from[i], kDefaultMemorySpace) : from[i]);
     for (size_t i = 0; i < parameters_.size(); ++i) emitter.bind(turn_->parameters[i], from[count + i]);
     emitter.bind(turn_->cotangent, from.back());
+    emitter.emit(turn_->gradients());
     made.input = emitter.emit(turn_->input_gradient);
     for (size_t i = 0; i < parameters_.size(); ++i)
       made.parameters[i][turn] = emitter.emit(turn_->parameter_gradients[i]);

@@ -18,13 +18,16 @@
 namespace hlosim {
 namespace {
 
-std::string axes_text(const GroupPlace& place, bool in_turn) {
+std::string axes_text(const GroupPlace& place, bool in_turn, bool one_way) {
   std::vector<std::string> parts;
   for (const TorusAxis& axis : place.axes)
-    parts.push_back(
-        fmt::format("{} of {} along {}{}", axis.ring ? "ring" : "line", axis.length,
-                    axis.axis < 3 ? std::string(1, "xyz"[axis.axis]) : fmt::format("axis {}", axis.axis),
-                    axis.stride > 1 ? fmt::format(", {} apart", axis.stride) : ""));
+    parts.push_back(fmt::format(
+        "{} of {} along {}{}",
+        !axis.ring ? "line"
+        : one_way  ? "one-way ring"
+                   : "ring",
+        axis.length, axis.axis < 3 ? std::string(1, "xyz"[axis.axis]) : fmt::format("axis {}", axis.axis),
+        axis.stride > 1 ? fmt::format(", {} apart", axis.stride) : ""));
   std::string text = place.is_twisted     ? fmt::format("twisted torus of {} chips", place.chips)
                      : place.axes.empty() ? "within one chip"
                                           : fmt::format("{}", fmt::join(parts, ", "));
@@ -42,7 +45,7 @@ std::string_view kind_text(CollectiveKind kind) {
 }
 
 /// What each part takes along one axis after the other, of V or of a member's payload S.
-std::string_view equation_of_axes(CollectiveKind kind) {
+std::string_view equation_of_axes(CollectiveKind kind, bool one_way) {
   switch (kind) {
     case CollectiveKind::kAllToAll:
     case CollectiveKind::kRaggedAllToAll:
@@ -50,12 +53,14 @@ std::string_view equation_of_axes(CollectiveKind kind) {
     case CollectiveKind::kBroadcast:
       return "V / (w of each line + 2w of each ring)";
     default:
-      return "sum over the axes of the slowest part: (n - 1) x part / w (a ring: 2w); a part grows n-fold";
+      return one_way ? "sum over the axes of the slowest part: (n - 1) x part / w; a part grows n-fold"
+                     : "sum over the axes of the slowest part: (n - 1) x part / w (a ring: 2w); a part grows "
+                       "n-fold";
   }
 }
 
 /// Of LinkSeconds::by_bytes of a group that fills a box.
-std::string equation_of(CollectiveKind kind, const GroupPlace& place, bool in_turn) {
+std::string equation_of(CollectiveKind kind, const GroupPlace& place, bool in_turn, bool one_way) {
   const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter ||
                        kind == CollectiveKind::kAllReduce;
   const bool one_axis = place.axes.size() == 1;
@@ -63,12 +68,14 @@ std::string equation_of(CollectiveKind kind, const GroupPlace& place, bool in_tu
   if (place.is_twisted)
     text = !gathers  ? "bytes of the busiest link / w"
            : in_turn ? "(N - 1) / N x V / 2w"
+           : one_way ? "(N - 1) / N x V / (w x axes)"
                      : "(N - 1) / N x V / (2w x axes)";
   else if (gathers && one_axis)
-    text = fmt::format("({0} - 1) / {0} x V / {1}{2}", place.axes[0].length, place.axes[0].ring ? "2w" : "w",
+    text = fmt::format("({0} - 1) / {0} x V / {1}{2}", place.axes[0].length,
+                       place.axes[0].ring && !one_way ? "2w" : "w",
                        place.axes[0].stride > 1 ? fmt::format(" x {}", place.axes[0].stride) : "");
   else if (!place.axes.empty())
-    text = equation_of_axes(kind);
+    text = equation_of_axes(kind, one_way);
   if (place.members_per_chip > 1)
     text += fmt::format("{}({} - 1) / {} x {} / rate within a chip", text.empty() ? "" : ", at least ",
                         place.members_per_chip, place.members_per_chip, gathers ? "V" : "S");
@@ -155,8 +162,9 @@ LinkSeconds seconds_of_boxes(const CollectiveModel& model, std::span<const Group
       const LinkSeconds bound = model.bound(cost.kind, place, volume, bytes);
       cost.bound = ceil_picoseconds(std::max(bound.by_bytes, bound.by_hops) * 1e12);
       seconds = here;
-      cost.algorithm = fmt::format("{}: {}", kind_text(cost.kind), axes_text(place, model.in_turn()));
-      cost.equation = equation_of(cost.kind, place, model.in_turn());
+      const bool in_turn = model.in_turn(), one_way = model.one_way(cost.kind);
+      cost.algorithm = fmt::format("{}: {}", kind_text(cost.kind), axes_text(place, in_turn, one_way));
+      cost.equation = equation_of(cost.kind, place, in_turn, one_way);
       const bool within_chip = place.chips == 1 && place.slices == 1;
       cost.link = BytesPerSecond(within_chip ? 0 : model.link_rate(place.members_per_chip));
     }

@@ -20,7 +20,18 @@ AxisSpan span_of(std::vector<int64_t> at) {
   return span;
 }
 
+/// A ring that is used one way carries what a line does, over as many hops.
+GroupPlace used_one_way(GroupPlace place) {
+  for (TorusAxis& axis : place.axes) axis.ring = false;
+  return place;
+}
+
 }  // namespace
+
+bool CollectiveModel::one_way(CollectiveKind kind) const {
+  return one_way_ && (kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter ||
+                      kind == CollectiveKind::kAllReduce);
+}
 
 /// Bytes on the links of all slices, and on the networks of their hosts.
 class CollectiveModel::Traffic {
@@ -125,15 +136,17 @@ LinkSeconds CollectiveModel::bound(CollectiveKind kind, const GroupPlace& place,
   return {};
 }
 
-LinkSeconds CollectiveModel::gather(const GroupPlace& place, double bytes) const {
+LinkSeconds CollectiveModel::gather(const GroupPlace& group, double bytes) const {
+  const GroupPlace place = one_way_ ? used_one_way(group) : group;
   LinkSeconds seconds;
   const double link = link_rate(place.members_per_chip);
   // A twisted torus looks the same along all axes: all links in use carry the same.
   const double others = 1 - 1 / static_cast<double>(std::max<int64_t>(place.chips, 1));
   seconds.by_bytes = place.is_twisted && in_turn_ ? bytes * others / (2 * link)
-                     : place.is_twisted ? bound(CollectiveKind::kAllGather, place, bytes, 0).by_bytes
-                     : in_turn_         ? gather_seconds_in_turn(place.axes, bytes, link)
-                                        : gather_seconds(place.axes, bytes, link);
+                     : place.is_twisted
+                         ? bound(CollectiveKind::kAllGather, place, bytes, 0).by_bytes * (one_way_ ? 2 : 1)
+                     : in_turn_ ? gather_seconds_in_turn(place.axes, bytes, link)
+                                : gather_seconds(place.axes, bytes, link);
   add_hops(place, seconds);
   on_chip(place, bytes, seconds);
   return seconds;
@@ -244,7 +257,9 @@ LinkSeconds CollectiveModel::on_links(CollectiveKind kind, const LinkUse& ring, 
   // An all-to-all sends each part as far as it has to go: a quarter of the way round on average, both ways.
   const double part =
       kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kRaggedAllToAll ? payload / 4 : volume / n;
-  const LinkSeconds step = seconds_of(ring, link_rate(slice_.devices_per_chip), part);
+  // The use is that of both directions, half of the data each.
+  const LinkSeconds step =
+      seconds_of(ring, link_rate(slice_.devices_per_chip), one_way(kind) ? 2 * part : part);
   return {rounds * step.by_bytes, rounds * step.by_hops, static_cast<int64_t>(rounds) * step.hops};
 }
 

@@ -17,6 +17,7 @@
 
 #include "interconnect/collective_cost.h"
 #include "interconnect/interconnect.h"
+#include "interconnect/offload.h"
 #include "interconnect/slice.h"
 #include "interconnect/torus.h"
 #include "model/assumptions.h"
@@ -65,7 +66,8 @@ class CollectiveModel {
         grid_(grid),
         assumptions_(assumptions),
         network_(slice),
-        in_turn_(order == AxisOrder::kInTurn && device.ici.core_bandwidth) {}
+        in_turn_(order == AxisOrder::kInTurn && device.ici.core_bandwidth),
+        one_way_(!in_turn_ && offloads_reduce_scatters(device)) {}
 
   /// Chip of a member, over all slices: XLA's default assignment numbers partitions first.
   int64_t chip_of(int64_t flattened) const;
@@ -91,7 +93,7 @@ class CollectiveModel {
   LinkSeconds bound(CollectiveKind kind, const GroupPlace& place, double volume, double payload) const;
 
   /// Every device of a slice gets all of `bytes` (the other way round: those of all are reduced to parts).
-  LinkSeconds gather(const GroupPlace& place, double bytes) const;
+  LinkSeconds gather(const GroupPlace& group, double bytes) const;
   void add_hops(const GroupPlace& place, LinkSeconds& seconds) const;
   LinkSeconds on_box(CollectiveKind kind, const GroupPlace& place, double volume, double payload) const;
 
@@ -103,6 +105,9 @@ class CollectiveModel {
   /// Every device is in a group, and these are of one size.
   bool covers(const std::vector<std::vector<int64_t>>& groups) const;
   bool in_turn() const { return in_turn_; }
+  /// All-gathers, reduce-scatters and all-reduces go one way round each ring where the compiler gives them to
+  /// the cores beside the TensorCores unasked. All-to-alls and broadcasts take the shortest way.
+  bool one_way(CollectiveKind kind) const;
 
   /// Of all groups together, on the host with most.
   int64_t members_per_host(const std::vector<std::vector<int64_t>>& groups) const;
@@ -131,7 +136,7 @@ class CollectiveModel {
   const DeviceGrid& grid_;
   AssumptionList& assumptions_;
   Interconnect network_;
-  bool in_turn_;
+  bool in_turn_, one_way_;
 };
 
 }  // namespace hlosim
