@@ -91,6 +91,14 @@ MxuCycles Core::product(const MatmulWork& work, const MatmulRate& rate) const {
   return product_on(work, rate, device_->mxu.count);
 }
 
+std::string_view Core::product_equation(const MatmulWork&) {
+  return "steps x passes x (cadence x issues x t + latch + max(latch - cadence x issues, 0) x (t - 1) "
+         "+ latency) / clock,\n"
+         "issues = ceil(bm / rows / r), t = ceil(tiles x r / count), tiles = batch x ceil(bk / depth) x "
+         "ceil(bn / width),\n"
+         "latch = latch cadence x ceil(min(bk, depth) / latch rows), r the best of 1 ... count";
+}
+
 double Core::product_of_all_cores(const MatmulWork& work, const MatmulRate& rate) const {
   return product_on(work, rate, device_->mxu.count * device_->cores).alone();
 }
@@ -155,7 +163,8 @@ IssueSlots Core::slots(VectorOp op, double registers) const {
 
 VectorShape Core::vector_shape() const {
   const VpuConfig& vpu = device_->vpu;
-  return {vpu.lanes, vpu.sublanes, vpu.reduction_window, device_->kernel.ragged_turn_columns};
+  return {vpu.lanes, vpu.sublanes, vpu.reduction_window, device_->kernel.ragged_turn_columns,
+          vpu.reduction_mask};
 }
 
 IssueSlots Core::slots(const VectorWork& work) const {

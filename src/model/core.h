@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/units.h"
 #include "layout/shape.h"
@@ -101,6 +102,8 @@ class Core {
   /// tiles and, where there are fewer tiles than MXUs, by rows. Operands are in VMEM. Source: openxla/xla
   /// benchmarks/pallas_microbenchmarks/cost_model.py (docs/timing_model.md).
   MxuCycles product(const MatmulWork& work, const MatmulRate& rate) const;
+  /// The equation of these cycles, in names of device keys.
+  static std::string_view product_equation(const MatmulWork& work);
   /// Cycles of all MXUs of a device that share one product.
   double product_of_all_cores(const MatmulWork& work, const MatmulRate& rate) const;
   /// The tiles of many products, one behind the other: no MXU waits for the others at the end of one.

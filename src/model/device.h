@@ -24,10 +24,10 @@ namespace hlosim {
 
 // ── where numbers come from ──
 
-/// From the most to the least trustworthy.
-enum class SourceClass : uint8_t { kPublished, kInferred, kCalibrated, kGuess, kOverride };
-inline constexpr int kSourceClassCount = 5;
-/// "published", "inferred", "calibrated", "guess", "override"
+/// From the most to the least trustworthy. kDefault: of a time that nothing modelled; no value has it.
+enum class SourceClass : uint8_t { kPublished, kInferred, kCalibrated, kGuess, kOverride, kDefault };
+inline constexpr int kSourceClassCount = 5;  // of values
+/// "published", "inferred", "calibrated", "guess", "override", "default"
 std::string_view to_text(SourceClass source_class);
 
 /// One value of a device: the leaf of a path such as "memory.hbm.bandwidth".

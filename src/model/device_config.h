@@ -165,6 +165,7 @@ struct VectorConversion {
 /// Vector unit of one core.
 struct VpuConfig {
   int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0, reduction_window = 0, most_repeated = 0;
+  double reduction_mask = 0;
   Cycles latency{};
   std::vector<ElementType> native_types;
   std::vector<VectorConversion> convert;
@@ -180,6 +181,7 @@ struct VpuConfig {
     field("reduction_window", self.reduction_window,
           "elements along lanes up to which a reduction takes one window; the last window of longer ones is "
           "masked, unless they are whole registers");
+    field("reduction_mask", self.reduction_mask, "vector ALU slots per register of such a window");
     field("most_repeated", self.most_repeated,
           "instructions that several kernels compute for themselves before the compiler stores their result");
     field("native_types", self.native_types,
@@ -371,7 +373,7 @@ struct LinkConfig {
 
 struct HostConfig {
   int64_t chips = 0;
-  std::optional<Picoseconds> serving_step;
+  std::optional<Picoseconds> serving_step, sglang_step;
   double slowest_flow = 0;
   LinkConfig pcie, dcn;
 
@@ -379,6 +381,8 @@ struct HostConfig {
     field("chips", self.chips, "chips per host");
     field("serving_step", self.serving_step,
           "time that the host of a model server adds between two steps of the devices; absent: none");
+    field("sglang_step", self.sglang_step,
+          "further time that it adds where the server is SGLang; absent: none");
     field("slowest_flow", self.slowest_flow,
           "exponent p of the hosts of a slice, n: sums between slices wait for the slowest of n flows, n^p "
           "latencies of dcn",
@@ -408,6 +412,7 @@ struct OverheadConfig {
 enum class RaggedWalk : uint8_t {
   kGroups,  // tiles begin with the rows of each group
   kVisits,  // tiles of all rows, visited once for each group in them: megablox and tokamax
+  kServed,  // tiles of kernel.served_rows of each group, with weights ahead: kernels of model servers
 };
 
 /// What Pallas kernels take beside the work that their operations are counted as (model/pallas).
@@ -418,6 +423,7 @@ struct KernelConfig {
   double score_row = 0, accumulator = 0, score_gradient = 0, cache_read = 0;
   double group_list = 0, masked_operand = 0, merged_row = 0;
   int64_t ragged_rows = 0, ragged_columns = 0, ragged_depth = 0, ragged_turn_columns = 0;
+  int64_t served_rows = 0, served_buffers = 0;
   RaggedWalk ragged_walk = RaggedWalk::kGroups;
 
   static void fields(auto& self, auto&& field) {
@@ -477,7 +483,13 @@ struct KernelConfig {
     field("ragged_turn_columns", self.ragged_turn_columns,
           "columns for which rows that a ragged product turns round are turned again", Range{1, 1e6});
     field("ragged_walk", self.ragged_walk,
-          "how a ragged product's kernel walks its rows: by groups or by visits of tiles (docs/kernels.md)");
+          "how a ragged product's kernel walks its rows: by groups, by visits of tiles, or as the kernels of "
+          "model servers do (docs/kernels.md)");
+    field("served_rows", self.served_rows,
+          "rows in a tile of a server's grouped product; smaller groups run in that kernel by groups, too",
+          Range{1, 1e6});
+    field("served_buffers", self.served_buffers,
+          "buffers that a server's grouped product has for blocks of weights", Range{1, 100});
   }
 };
 

@@ -21,7 +21,8 @@ const DeviceValue* DeviceReading::value(std::string_view path) const {
 
 namespace {
 
-constexpr std::string_view kSourceWords[] = {"published", "inferred", "calibrated", "guess", "override"};
+constexpr std::string_view kSourceWords[] = {"published", "inferred", "calibrated",
+                                             "guess",     "override", "default"};
 
 }  // namespace
 

@@ -40,8 +40,8 @@ struct EnumNames<WrapRule> {
 template <>
 struct EnumNames<RaggedWalk> {
   static constexpr std::string_view what = "a walk";
-  static constexpr std::pair<RaggedWalk, std::string_view> rows[] = {{RaggedWalk::kGroups, "groups"},
-                                                                     {RaggedWalk::kVisits, "visits"}};
+  static constexpr std::pair<RaggedWalk, std::string_view> rows[] = {
+      {RaggedWalk::kGroups, "groups"}, {RaggedWalk::kVisits, "visits"}, {RaggedWalk::kServed, "served"}};
 };
 template <>
 struct EnumNames<SecondMinorCompaction> {

@@ -15,7 +15,6 @@
 #include "model/fusion_summary.h"
 #include "model/instruction_kernels.h"
 #include "model/memory_system.h"
-#include "model/min_latency.h"
 #include "model/pallas/custom_call_cost_source.h"
 #include "model/pallas/kernel_bodies.h"
 #include "model/provenances.h"
@@ -30,11 +29,6 @@ std::string_view to_text(CostCategory category) {
   constexpr std::string_view kNames[] = {"matmul", "vector",      "data movement", "collective",
                                          "host",   "custom call", "control"};
   return kNames[static_cast<size_t>(category)];
-}
-
-std::string_view to_text(Provenance provenance) {
-  if (provenance == Provenance::kDefault) return "default";
-  return to_text(static_cast<SourceClass>(provenance));
 }
 
 namespace {
@@ -476,19 +470,14 @@ class CostModel {
   }
 
   void finish(InstructionCost& cost, const ComputeSummary& compute) {
-    size_t longest = 0;
-    for (size_t i = 1; i < kUnitCount; ++i)
-      if (cost.busy[i] > cost.busy[longest]) longest = i;
-    cost.stream = cost.busy[longest];
+    find_longest_unit(cost);
     // The smallest fusion pays for its latencies; longer ones pay for them on top.
     if (const Traffic& hbm = cost.traffic[memory_.hbm()]; hbm.total().count() > 0)
       fixed_.smallest = min_kernel_time(hbm, core_),
       fixed_.unloaded_latency_credit = unloaded_latency_credit(hbm, core_);
     fixed_.longest = cost.stream;
     cost.fixed = fixed_.total();
-    cost.bound_by = cost.fixed > cost.stream  ? Unit::kOverhead
-                    : cost.stream.count() > 0 ? static_cast<Unit>(longest)
-                                              : Unit::kNone;
+    if (cost.fixed > cost.stream) cost.bound_by = Unit::kOverhead;
     cost.provenance = provenances_.of(cost, compute, fixed_);
   }
 
@@ -510,6 +499,12 @@ class CostModel {
 };
 
 }  // namespace
+
+void find_longest_unit(InstructionCost& cost) {
+  const auto longest = std::ranges::max_element(cost.busy);
+  cost.stream = *longest;
+  cost.bound_by = cost.stream.count() > 0 ? static_cast<Unit>(longest - cost.busy.begin()) : Unit::kNone;
+}
 
 Picoseconds FixedTime::total() const {
   const Picoseconds own =

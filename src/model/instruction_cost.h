@@ -62,11 +62,9 @@ inline constexpr size_t kCostCategoryCount = 7;
 /// "matmul", "vector", "data movement", "collective", "host", "custom call", "control"
 std::string_view to_text(CostCategory category);
 
-/// Where the numbers came from that decided a time; kDefault: nothing modelled it.
-enum class Provenance : uint8_t { kPublished, kInferred, kCalibrated, kGuess, kOverride, kDefault };
-inline constexpr size_t kProvenanceCount = 6;
-/// "published", "inferred", "calibrated", "guess", "override", "default"
-std::string_view to_text(Provenance provenance);
+/// Where the numbers came from that decided a time.
+using Provenance = SourceClass;
+inline constexpr size_t kProvenanceCount = kSourceClassCount + 1;
 
 struct InstructionCost {
   UnitTimes busy{};
@@ -91,6 +89,9 @@ class CustomCallCosts;
 struct CostOptions {
   const CustomCallCosts* custom_calls = nullptr;  // costs that the user gave, by target
 };
+
+/// Sets `stream` to the longest of the busy times, and `bound_by` to its unit: kNone where all are 0.
+void find_longest_unit(InstructionCost& cost);
 
 /// Costs of the instructions that run as such: those of the entry and of computations reached through
 /// control flow (while, conditional, call, async). Instructions of fusion bodies are part of the fusion's.

@@ -8,7 +8,6 @@
 #include "base/rounding.h"
 #include "layout/shape.h"
 #include "layout/sizes.h"
-#include "model/product_vector.h"
 #include "model/window_config.h"
 
 namespace hlosim {
@@ -20,6 +19,21 @@ void take(ProductInput& operand, BlockTraffic& other) {
   double& there = other.in[static_cast<size_t>(operand.channel)];
   operand.bytes = std::min(operand.bytes, there);
   there -= operand.bytes;
+}
+
+/// Sets the picoseconds of bundles that the vector unit takes for each operand of a product, and for its
+/// results. A bundle has vpu.alus vector operations, a push to each transcendental unit and an operation of
+/// each cross-lane unit; those of a product also feed the arrays and pop their results.
+void add_bundles(const Core& core, const ComputeSummary& compute, ProductWork& work) {
+  const MatmulPart& part = compute.matmul;
+  // What an emulated type takes is conversions, which were fitted as they are.
+  if (part.rate.emulated) return;
+  IssueSlots rest = compute.slots;
+  for (const IssueSlots& operand : {part.lhs.producers, part.rhs.producers})
+    rest.alu -= operand.alu, rest.eup -= operand.eup, rest.xlu -= operand.xlu;
+  const auto bundles = [&](const IssueSlots& slots) { return core.picoseconds(core.bundle_cycles(slots)); };
+  work.lhs.bundles = bundles(part.lhs.producers), work.rhs.bundles = bundles(part.rhs.producers);
+  work.epilogue_bundles = bundles(rest);
 }
 
 /// A unit's picoseconds of all steps. Steps of ragged products differ, all others have one kind of work.
@@ -145,8 +159,7 @@ const TimedKernel& InstructionKernels::add_product(InstructionCost& cost, const 
   take(work.lhs, work.other.bytes), take(work.rhs, work.other.bytes);
   work.lhs.convert = alu_picoseconds(part.lhs.convert);
   work.rhs.convert = alu_picoseconds(part.rhs.convert);
-  const FusedVectorWork around = vector_around(core_, compute);
-  work.lhs.bundles = around.lhs, work.rhs.bundles = around.rhs, work.epilogue_bundles = around.results;
+  add_bundles(core_, compute, work);
   work.further_mxu = core_.picoseconds((compute.mxu_cycles - part.cycles) * core_.cores());
   // Groups of one row more or less are a product of their own: alike in cycles.
   if (part.work.ragged) work.groups = as_double(part.work.batch) * compute.mxu_cycles / part.cycles;

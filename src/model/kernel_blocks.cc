@@ -288,17 +288,15 @@ TimedKernel product_kernel(const Core& core, const ProductWork& work,
   return std::move(search).best();
 }
 
-bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config) {
-  constexpr int64_t kServedRows = 128;  // tile_m of gmm_v2.py before it grows
-  return work.ragged && config.ragged_walk == RaggedWalk::kGroups &&
-         work.m <= std::min(kServedRows, config.ragged_rows - 1);
+bool runs_in_served_kernel(const MatmulWork& work, const KernelConfig& config) {
+  if (!work.ragged || config.ragged_walk == RaggedWalk::kVisits) return false;
+  if (config.ragged_walk == RaggedWalk::kServed) return !work.ragged_terms;
+  return work.m <= std::min(config.served_rows, config.ragged_rows - 1);
 }
 
 namespace {
 
-/// Of a server's grouped product: blocks of the weights in VMEM, and the fewest columns of one in widths of
-/// an MXU.
-constexpr int8_t kWeightBuffers = 3;
+/// Of a server's grouped product: the fewest columns of a block, in widths of an MXU.
 constexpr int64_t kFewestMxuWidths = 2;
 
 /// The least count from 1 to `most` for which `holds`, which stays true from there on; `most` where none
@@ -318,7 +316,11 @@ int64_t least_count(int64_t most, F&& holds) {
 /// Tiles and windows of a group's product: parts of the columns first, then of the depth, until they fit.
 class ServedTile {
  public:
-  ServedTile(const Core& core, const ProductWork& work) : core_(core), work_(work), whole_(work.matmul) {
+  ServedTile(const Core& core, const ProductWork& work)
+      : core_(core),
+        work_(work),
+        whole_(work.matmul),
+        rows_of_tile_(even_block(whole_.m, core.device().kernel.served_rows, 1)) {
     const KernelSearch search(core);
     const int64_t fewest = kFewestMxuWidths * core.mxu_columns();
     columns_ = least_count(ceil_div(whole_.n, fewest), [&](int64_t count) {
@@ -334,30 +336,38 @@ class ServedTile {
 
   MatmulWork tile;
   Kernel kernel;  // windows and scratch alone
+  /// Numbers of tiles of a group.
+  double rows() const { return as_double(ceil_div(whole_.m, tile.m)); }
   double columns() const { return as_double(ceil_div(whole_.n, tile.n)); }
   double parts() const { return as_double(ceil_div(whole_.k, tile.k)); }
+  /// How often weights come in: parts of the depth anew for each tile of rows.
+  double weight_times() const { return parts() > 1 ? rows() : 1; }
 
  private:
   void take(int64_t columns_of, int64_t parts_of) {
     tile = whole_;
     tile.batch = 1;
+    tile.m = rows_of_tile_;
     tile.n = even_block(whole_.n, ceil_div(whole_.n, columns_of), core_.mxu_columns());
     tile.k = even_block(whole_.k, ceil_div(whole_.k, parts_of), core_.mxu_rows());
     const double m = as_double(tile.m), n = as_double(tile.n), k = as_double(tile.k);
     const double groups = std::max(work_.groups, 1.0);
     const double of_weights = work_.rhs.bytes / groups / as_double(whole_.n) / as_double(whole_.k);
     const double row = as_double(bit_width(whole_.lhs)) / 8;
+    const double blocks = groups * columns();
+    const auto buffers = static_cast<int8_t>(core_.device().kernel.served_buffers);
     kernel.windows.clear();
-    if (work_.lhs.channel >= 0) kernel.windows.push_back({m * k * row, groups * columns(), 2, false});
+    if (work_.lhs.channel >= 0) kernel.windows.push_back({m * k * row, blocks * rows(), 2, false});
     if (work_.rhs.channel >= 0)
-      kernel.windows.push_back({k * n * of_weights, groups * columns() * parts(), kWeightBuffers, false});
-    kernel.windows.push_back({m * n * row, groups * columns(), 2, true});
+      kernel.windows.push_back({k * n * of_weights, blocks * parts() * weight_times(), buffers, false});
+    kernel.windows.push_back({m * n * row, blocks * rows(), 2, true});
     kernel.scratch = m * n * 4;  // sums in f32
   }
 
   const Core& core_;
   const ProductWork& work_;
   const MatmulWork& whole_;
+  const int64_t rows_of_tile_;
   int64_t columns_ = 1, parts_ = 1;
 };
 
@@ -366,13 +376,13 @@ TimedKernel served_kernel(const Core& core, const ProductWork& work) {
   TimedKernel planned;
   Kernel& kernel = planned.kernel = std::move(served.kernel);
   const MatmulWork& tile = served.tile;
-  const double steps =
-      std::max(1.0, std::ceil(work.groups / core.cores()) * served.columns() * served.parts());
+  const double steps = std::max(
+      1.0, std::ceil(work.groups / core.cores()) * served.rows() * served.columns() * served.parts());
   kernel.cores = core.cores();
   kernel.units = OverlapRule::kBundles;
   kernel.transfers = OverlapRule::kPorts;
   kernel.blocks = {1, tile.m, tile.n, tile.k};
-  kernel.lhs_times = served.columns();
+  kernel.lhs_times = served.columns(), kernel.rhs_times = served.weight_times();
   UnitWork all = divided(work.other.units, core.cores());
   all.mxu = core.picoseconds(core.product_in_loop(tile, work.rate)) * steps;
   all.vpu += (work.lhs.convert + work.rhs.convert) / core.cores();
@@ -381,7 +391,7 @@ TimedKernel served_kernel(const Core& core, const ProductWork& work) {
   kernel.works.push_back(all);
   BlockTraffic streamed = divided(work.other.bytes, core.cores());
   add(streamed, work.lhs, work.lhs.bytes * served.columns() / core.cores());
-  add(streamed, work.rhs, work.rhs.bytes / core.cores());
+  add(streamed, work.rhs, work.rhs.bytes * served.weight_times() / core.cores());
   const BlockTraffic block = divided(streamed, steps);
   kernel.first.in = block.in, kernel.last.out = block.out;
   kernel.steps.push_back({1, 0, {}});
@@ -435,7 +445,7 @@ TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
 }  // namespace
 
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
-  if (is_bound_by_weights(work.matmul, core.device().kernel)) return served_kernel(core, work);
+  if (runs_in_served_kernel(work.matmul, core.device().kernel)) return served_kernel(core, work);
   const MatmulWork& whole = work.matmul;
   if (core.device().kernel.ragged_walk == RaggedWalk::kVisits) {
     TimedKernel planned = visiting_kernel(core, work);

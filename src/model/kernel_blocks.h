@@ -58,18 +58,20 @@ TimedKernel stream_kernel(const Core& core, const StreamWork& work);
 TimedKernel product_kernel(const Core& core, const ProductWork& work,
                            const std::optional<GivenBlocks>& given = {});
 
-/// Groups of at most 128 rows, the smallest tile of servers' kernels, and fewer than kernel.ragged_rows: what
-/// bounds them is reading weights, and they run as in model servers.
-bool is_bound_by_weights(const MatmulWork& work, const KernelConfig& config);
+/// A product of groups of rows runs in the kernel of model servers: all with kernel.ragged_walk = served, and
+/// by groups those of one tile of that kernel (kernel.served_rows) that fill no tile of kernel.ragged_rows.
+/// What bounds these is reading weights.
+bool runs_in_served_kernel(const MatmulWork& work, const KernelConfig& config);
 
 /// A product whose groups have sizes that are data: the kernel walks over the tiles of one group after the
 /// other. Units take turns, as sums, masks and stores wait for the products; the weights of the next group
 /// come when it begins. Fitted as a sum to ragged dots of v7x and v5p: with units that overlap it is three
 /// times too fast. With kernel.ragged_walk = visits it is the kernel of pallas/grouped_product.h.
 ///
-/// Small groups (is_bound_by_weights) have the tiles of servers' kernels (vllm-project/tpu-inference,
-/// kernels/megablox/gmm_v2.py): all rows of a group and the whole depth, as many columns as fit into VMEM
-/// with three buffers of weights, so that the next groups' weights come while this one has its product.
+/// Servers' kernel (vllm-project/tpu-inference, kernels/megablox/gmm_v2.py) has tiles of kernel.served_rows of
+/// a group and of the whole depth, with as many columns as fit into VMEM beside kernel.served_buffers of
+/// weights, so that the next groups' weights come while this one has its product. Weights of the whole depth
+/// stay for all tiles of their group.
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work);
 
 }  // namespace hlosim

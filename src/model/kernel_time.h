@@ -25,7 +25,6 @@ namespace hlosim {
 struct KernelTime {
   double time = 0;
   double first_in = 0, last_out = 0;
-  double step_work = 0, step_dma = 0;  // of the longest step
 };
 
 /// Picoseconds of the units for one of the steps that `work` is for.
@@ -71,7 +70,7 @@ class KernelSearch {
   /// Takes `kernel` if it is faster than all before it by more than rounding. Requires: it fits, or nothing
   /// does. Returns its time.
   KernelTime consider(const Kernel& kernel);
-  /// Takes a kernel whose time is known if it fits and is faster. Returns whether it did.
+  /// The same for a kernel whose time is known. Returns whether it was taken.
   bool takes(const TimedKernel& kernel);
   /// No kernel of at least `picoseconds` would be taken.
   bool excludes(double picoseconds) const { return picoseconds >= best_.time.time; }

@@ -1,5 +1,7 @@
 #include "model/memory_system.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace hlosim {
@@ -25,6 +27,21 @@ double MemorySystem::busy_exactly(size_t space, const Traffic& traffic) const {
   if (space == kUnknownSpace) return 0;
   return rates_[space].time(static_cast<double>(traffic.read.count()),
                             static_cast<double>(traffic.written.count()));
+}
+
+Picoseconds min_kernel_time(const Traffic& hbm, const Core& core) {
+  const OverheadConfig& overhead = core.device().overhead;
+  return hbm.read.count() > 0 ? overhead.smallest_fusion : overhead.smallest_write;
+}
+
+Picoseconds unloaded_latency_credit(const Traffic& hbm, const Core& core) {
+  const Bytes loaded_from = core.device().overhead.loaded_memory, bytes = std::min(hbm.total(), loaded_from);
+  const Picoseconds loaded =
+      core.device().overhead.instruction + core.dma_latency(hbm.read.count() > 0, hbm.written.count() > 0);
+  const Picoseconds least = min_kernel_time(hbm, core);
+  if (loaded <= least) return Picoseconds(0);
+  const double idle = 1 - static_cast<double>(bytes.count()) / static_cast<double>(loaded_from.count());
+  return ceil_picoseconds(static_cast<double>((loaded - least).count()) * idle);
 }
 
 }  // namespace hlosim

@@ -47,4 +47,12 @@ class MemorySystem {
   size_t hbm_ = 0;
 };
 
+/// Least time of an instruction with such traffic with HBM: the latencies of a memory without other work.
+Picoseconds min_kernel_time(const Traffic& hbm, const Core& core);
+
+/// What a transfer of so many bytes is faster than the latencies of a loaded memory (dma.read_latency,
+/// dma.write_latency) and the start of an instruction say: they come in with the bytes that are under way, in
+/// proportion up to overhead.loaded_memory.
+Picoseconds unloaded_latency_credit(const Traffic& hbm, const Core& core);
+
 }  // namespace hlosim

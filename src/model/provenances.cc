@@ -10,7 +10,7 @@ namespace {
 
 Provenance source_of(const Device& device, std::string_view path) {
   const DeviceValue* const value = device.value(path);
-  return value && value->has_source ? static_cast<Provenance>(value->source_class) : Provenance::kPublished;
+  return value && value->has_source ? value->source_class : Provenance::kPublished;
 }
 
 }  // namespace
@@ -77,8 +77,6 @@ Provenance Provenances::of_product(const MatmulWork& product) {
   return at->second;
 }
 
-Provenance Provenances::of_section(Unit unit) const {
-  return static_cast<Provenance>(device_.weakest_source(unit_row(unit).numbers));
-}
+Provenance Provenances::of_section(Unit unit) const { return device_.weakest_source(unit_row(unit).numbers); }
 
 }  // namespace hlosim

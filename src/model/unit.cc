@@ -28,6 +28,15 @@ constexpr Bound kBounds[] = {
 };
 static_assert(kUnitCount <= static_cast<size_t>(kBounds[0].unit));
 
+template <class Section>
+bool is_present(const Section&) {
+  return true;
+}
+template <class Section>
+bool is_present(const std::optional<Section>& section) {
+  return section.has_value();
+}
+
 }  // namespace
 
 std::span<const UnitRow> unit_rows() { return kRows; }
@@ -35,6 +44,14 @@ std::span<const UnitRow> unit_rows() { return kRows; }
 const UnitRow& unit_row(Unit unit) {
   HLOSIM_CHECK(unit < Unit::kMemory, "unit {} has no row", index_of(unit));
   return kRows[index_of(unit)];
+}
+
+bool has_cores_beside(const DeviceConfig& device) {
+  bool has_any = false;
+#define HLOSIM_UNIT(Name, name, section, Type, meaning, where, ...) \
+  has_any |= UnitPlace::where == UnitPlace::kBeside && is_present(device.section);
+#include "model/unit.def"
+  return has_any;
 }
 
 std::string unit_name(const DeviceConfig& device, Unit unit) {

@@ -56,6 +56,9 @@ std::span<const UnitRow> unit_rows();
 /// Requires: no memory space, overhead or wait.
 const UnitRow& unit_row(Unit unit);
 
+/// The device has cores beside the TensorCores: units with a section of their own in its file.
+bool has_cores_beside(const DeviceConfig& device);
+
 /// "MXU", "VPU", "HBM", …, "overhead", "wait", "none". Memory units by the name of their space, upper case.
 std::string unit_name(const DeviceConfig& device, Unit unit);
 /// Names of units and of what else bounds a time, with what they are in words: {"MXU", "the matrix units"}, …

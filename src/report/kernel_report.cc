@@ -41,9 +41,9 @@ std::vector<KernelPart> kernel_parts(const DeviceConfig& device, const KernelCos
   std::vector<KernelPart> parts;
   const auto busy = [&](Unit unit, std::string_view name, std::string what) {
     if (cost.busy[index_of(unit)].count() > 0)
-      parts.push_back({fmt::format("  {}", name), cost.busy[index_of(unit)], std::move(what), false});
+      parts.push_back({fmt::format("  {}", name), cost.busy[index_of(unit)], std::move(what)});
   };
-  parts.push_back({"units together", cost.together, together_text(device, cost.planned.kernel), true});
+  parts.push_back({"units together", cost.together, together_text(device, cost.planned.kernel)});
   busy(Unit::kMxu, "MXU",
        fmt::format("{:.4g} FLOP in blocks that are computed", static_cast<double>(cost.flops.count())));
   busy(Unit::kVpu, "VPU", fmt::format("{:.4g} slots", cost.slots.alu));
@@ -55,14 +55,13 @@ std::vector<KernelPart> kernel_parts(const DeviceConfig& device, const KernelCos
            fmt::format("{} read, {} written, overlapped with all of this", to_text(cost.read),
                        to_text(cost.written)));
   if (const Picoseconds copies = copies_of(cost.planned.kernel); copies.count() > 0)
-    parts.push_back({"  exchange", copies, "rows to and from other devices", false});
-  parts.push_back({"blocks as a whole", cost.apart,
-                   "initialized, accumulated, finished: not overlapped with matmuls", true});
+    parts.push_back({"  exchange", copies, "rows to and from other devices"});
+  parts.push_back(
+      {"blocks as a whole", cost.apart, "initialized, accumulated, finished: not overlapped with matmuls"});
   parts.push_back({"steps", cost.step_overhead,
                    fmt::format("{} of the grid, by {} {}", grouped(cost.steps), cost.cores,
-                               cost.cores == 1 ? "core" : "cores"),
-                   true});
-  parts.push_back({"transfers not hidden", cost.waits, "pipeline prologue and epilogue, stalls", true});
+                               cost.cores == 1 ? "core" : "cores")});
+  parts.push_back({"transfers not hidden", cost.waits, "pipeline prologue and epilogue, stalls"});
   return parts;
 }
 

@@ -15,7 +15,6 @@ struct KernelPart {
   std::string name;
   Picoseconds time{};
   std::string what;
-  bool is_sum = false;  // part of the whole; else it runs beside others
 };
 
 struct KernelReport {

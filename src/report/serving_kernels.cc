@@ -387,10 +387,8 @@ Result<KernelCost> best_of(const DeviceConfig& device, const Problem& problem) {
 
 Result<KernelCost> product_cost(const DeviceConfig& device, const ProductRequest& request) {
   const Core core(device);
-  const std::optional<MatmulRate> rate = core.matmul_rate(request.lhs, request.rhs, MatmulPrecision{});
-  if (!rate)
-    return failure(fmt::format("dot: {} has no products of {} and {}", device.name, to_text(request.lhs),
-                               to_text(request.rhs)));
+  const Result<MatmulRate> rate = kernel_rate(device, "dot", request.lhs, request.rhs);
+  if (!rate) return tl::unexpected(rate.error());
   const auto elements = [](int64_t a, int64_t b, ElementType type) {
     return as_double(a) * as_double(b) * element_bytes(type);
   };

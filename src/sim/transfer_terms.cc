@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "interconnect/collective_driver.h"
+#include "interconnect/offload.h"
 #include "model/time_keys.h"
 
 namespace hlosim {
@@ -71,13 +72,18 @@ class Finder {
 
 // ── terms ──
 
+/// A key of the section that the unit has in device files.
+std::string section_key(Unit unit, std::string_view key) {
+  return fmt::format("{}.{}", unit_row(unit).section, key);
+}
+
 /// What of the device's launch the collective has to wait for.
 void add_launch(Term& term, const CollectiveCost& cost, const Device& device) {
   const IciConfig& ici = device.config.ici;
   const bool within = is_within_chip(cost) && ici.die_launch;
   const std::string path = within                       ? "ici.die_launch"
                            : cost.driver == Unit::kNone ? "ici.launch"
-                                                        : "sparsecore.launch";
+                                                        : section_key(cost.driver, "launch");
   const Picoseconds whole = within ? *ici.die_launch : cost.driver == Unit::kNone ? ici.launch : cost.launch;
   if (cost.launch <= whole) {
     term.adds_key(device, "launch", path, whole);
@@ -163,7 +169,7 @@ Term hop_term(const TransferRecord& record, const Device& device) {
   return term;
 }
 
-/// Keys of what a copy, or a SparseCore's gather, reads and writes.
+/// Keys of what a copy, or a gather beside the TensorCore, reads and writes.
 void add_copy_keys(Term& term, const TransferRecord& record, const Device& device) {
   if (record.kind == TransferKind::kCollective || record.bytes.count() == 0) return;
   TimeKeySet keys{TimeKey::kReadLatency, TimeKey::kWriteLatency, TimeKey::kOutstanding};
@@ -177,9 +183,11 @@ void add_copy_keys(Term& term, const TransferRecord& record, const Device& devic
   for_each_key(device.config, keys, [&](std::string_view name, const std::string& path) {
     term.key(device, std::string(name), path);
   });
-  if (record.lane == Lane::kAsync && device.config.sparsecore)
-    for (const char* key : {"count", "subcores", "lanes", "cadence", "launch"})
-      term.key(device, key, fmt::format("sparsecore.{}", key));
+  const std::optional<OffloadCore> core =
+      record.lane == Lane::kAsync ? OffloadCore::of(device.config) : std::nullopt;
+  if (!core) return;
+  for (const std::string_view key : core->keys())
+    term.key(device, std::string(key), section_key(core->unit(), key));
 }
 
 /// From start to end, as other transfers let it.

@@ -108,7 +108,7 @@ double step_by_step(const Case& c, const TimedKernel& planned) {
         first || order[i - 1].b != now.b || order[i - 1].n != now.n || order[i - 1].k != now.k;
     return (new_lhs && c.work.lhs.channel >= 0 ? lhs : 0) + (new_rhs ? rhs : 0);
   };
-  const double step_work = planned.time.step_work;
+  const double step_work = units_time(kernel.works.front(), kernel.units, Core(c.device));
   double time = dma(fetched(0), 0) + step_work + dma(0, out);
   // While step i - 1 works, i comes in and what is finished goes out; it was asked for before that.
   for (size_t i = 1; i < order.size(); ++i)
@@ -293,7 +293,7 @@ TEST(KernelBlocks, AStreamTakesTheTimeOfItsBlocksInTwoBuffers) {
     const double steps = kernel.grid_steps;
     const DmaChannel& channel = c.channels[0];
     const StreamBlock block{c.work.other.bytes.in[0] / steps, c.work.other.bytes.out[0] / steps,
-                            time.step_work};
+                            c.work.other.units.vpu / steps};
     const double real = with_two_buffers(static_cast<int64_t>(steps), block, channel);
     // Blocks come in pairs, with one wait for both: of an even number the last one has none before it, and is
     // done up to half a latency earlier than at even distances.
@@ -303,7 +303,9 @@ TEST(KernelBlocks, AStreamTakesTheTimeOfItsBlocksInTwoBuffers) {
     EXPECT_LE(time.time, (1 + 1e-9) * real + (steps > 1 ? latency / 2 : 0)) << i;
     if (steps == 1) continue;
     two_steps += steps == 2;
-    if (time.step_dma <= std::max({block.in, block.out, block.work}))
+    KernelTerms terms;
+    time_of(kernel, Core(c.device, c.channels), terms);
+    if (terms.steps.back().transfers <= std::max({block.in, block.out, block.work}))
       ++hidden;
     else if (block.in + channel.read_latency > block.out + channel.write_latency || block.out == 0)
       ++late_in;
@@ -387,6 +389,63 @@ TEST(RaggedKernel, TilesTakeAStepOfAGridAtLeast) {
   EXPECT_LT(ragged_in_tiles("256", "0 ns").time.time, small.time.time);
   // Large ones take longer by themselves.
   EXPECT_EQ(ragged_in_tiles("1024", "350 ns").time.time, ragged_in_tiles("1024", "0 ns").time.time);
+}
+
+// ── ragged products as servers run them ──
+
+/// Eight groups of so many rows, x [4096,1536] in bf16 on v7x.
+struct Served {
+  explicit Served(int64_t rows, std::vector<DeviceOverride> changes = {{"kernel.ragged_walk", "served"}})
+      : device(test::device_or_fail("v7x", changes)) {
+    work.matmul = {.batch = 8, .m = rows, .n = 1536, .k = 4096};
+    work.matmul.lhs = work.matmul.rhs = ElementType::kBF16, work.matmul.ragged = true;
+    work.groups = 8;
+    work.rate = *matmul_rate(device.config.mxu, ElementType::kBF16, ElementType::kBF16, {});
+    const auto all = static_cast<double>(8 * rows);
+    work.lhs = {all * 4096 * 2, 0}, work.rhs = {8.0 * 4096 * 1536 * 2, 0};
+    work.other.bytes.out[0] = all * 1536 * 2;
+  }
+  TimedKernel kernel() const { return ragged_kernel(Core(device.config), work); }
+
+  Device device;
+  ProductWork work;
+};
+
+TEST(RaggedKernel, TilesOfServersHaveAsManyRowsAsTheDeviceSays) {
+  const TimedKernel one = Served(128).kernel(), two = Served(129).kernel(), four = Served(512).kernel();
+  EXPECT_EQ(one.kernel.blocks.m, 128);
+  EXPECT_EQ(two.kernel.blocks.m, 65);
+  EXPECT_EQ(four.kernel.blocks.m, 128);
+  EXPECT_EQ(two.kernel.grid_steps, 2 * one.kernel.grid_steps);
+  EXPECT_EQ(four.kernel.grid_steps, 4 * one.kernel.grid_steps);
+  // Weights are read once, and bound all of them.
+  EXPECT_EQ(four.kernel.rhs_times, 1);
+  EXPECT_GT(two.time.time, one.time.time);
+  EXPECT_LT(two.time.time, 1.15 * one.time.time);
+  const TimedKernel halves =
+      Served(128, {{"kernel.ragged_walk", "served"}, {"kernel.served_rows", "64"}}).kernel();
+  EXPECT_EQ(halves.kernel.grid_steps, 2 * one.kernel.grid_steps);
+}
+
+TEST(RaggedKernel, PartsOfTheDepthAreReadForEachTileOfAServersGroup) {
+  const std::vector<DeviceOverride> small = {{"kernel.ragged_walk", "served"},
+                                             {"vmem.scoped_limit", "6 MiB"}};
+  const TimedKernel one = Served(128, small).kernel(), two = Served(256, small).kernel();
+  ASSERT_LT(one.kernel.blocks.k, 4096);
+  EXPECT_EQ(one.kernel.rhs_times, 1);
+  EXPECT_EQ(two.kernel.rhs_times, 2);
+}
+
+TEST(RaggedKernel, GroupsOfOneTileOfServersRunInTheirKernel) {
+  EXPECT_EQ(Served(128, {}).kernel().time.time, Served(128).kernel().time.time);
+  EXPECT_GT(Served(129, {}).kernel().time.time, Served(129).kernel().time.time);
+  EXPECT_EQ(Served(129, {{"kernel.served_rows", "256"}}).kernel().kernel.blocks.m, 129);
+  const auto buffers = [](const std::string& count) {
+    const Served served(128, {{"kernel.served_buffers", count}});
+    return served.kernel().kernel.windows[1].buffers;
+  };
+  EXPECT_EQ(buffers("3"), 3);
+  EXPECT_EQ(buffers("2"), 2);
 }
 
 // ── ragged products by visits ──

@@ -44,8 +44,10 @@ TEST(Units, SectionsAndNumbersAreInDeviceFiles) {
 
 TEST(Units, ASectionThatADeviceLacksCanBeAbsent) {
   EXPECT_FALSE(test::device_or_fail("v5e").config.sparsecore);
+  EXPECT_FALSE(has_cores_beside(test::device_or_fail("v5e").config));
   const Device v6e = test::device_or_fail("v6e", {{"sparsecore.lanes", "16"}});
   ASSERT_TRUE(v6e.config.sparsecore);
+  EXPECT_TRUE(has_cores_beside(v6e.config));
   EXPECT_EQ(v6e.config.sparsecore->lanes, 16);
   DiagnosticList problems;
   const auto source = std::make_shared<const SourceFile>("my.yaml", "extends: v6e.yaml\nsparsecore: ~\n");

@@ -23,6 +23,46 @@ Explanation explained(const test::Estimated& run, std::string_view name) {
   return e ? std::move(*e) : Explanation();
 }
 
+/// The input of that name in the instruction's term; empty: there is none.
+std::string input_of(const Explanation& explanation, std::string_view term, std::string_view input) {
+  for (const Term& one : explanation.terms)
+    for (const TermInput& fact : one.inputs)
+      if (one.name == term && fact.name == input) return fact.value;
+  return {};
+}
+
+TEST(RecordedTerms, SayWhatAConvolutionContracts) {
+  const test::Estimated run = test::estimated(R"(HloModule m, is_scheduled=true
+ENTRY e {
+  x = bf16[64,32,32,256]{3,0,2,1:T(8,128)(2,1)} parameter(0)
+  w = bf16[3,3,256,512]{3,2,1,0:T(8,128)(2,1)} parameter(1)
+  ROOT c = bf16[64,30,30,512]{3,0,2,1:T(8,128)(2,1)} convolution(x, w), window={size=3x3}, dim_labels=b01f_01io->b01f
+}
+)",
+                                              "v6e");
+  EXPECT_EQ(input_of(explained(run, "c"), "MXU", "contracted"), "256 features x 9 positions");
+}
+
+TEST(RecordedTerms, NameTheKeysOfServersTiles) {
+  constexpr std::string_view kText = R"(HloModule m, is_scheduled=true
+ENTRY e {
+  x = bf16[2048,2048]{1,0:T(8,128)(2,1)} parameter(0)
+  w = bf16[8,2048,1024]{2,1,0:T(8,128)(2,1)} parameter(1)
+  sizes = s32[8]{0:T(256)} parameter(2)
+  ROOT r = bf16[2048,1024]{1,0:T(8,128)(2,1)} ragged-dot(x, w, sizes), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
+}
+)";
+  const std::string tile = "rows of a tile", below = "rows of a group, below";
+  const Explanation by_groups = explained(test::estimated(kText, "v7x"), "r");  // 256 rows: another kernel
+  EXPECT_EQ(input_of(by_groups, "blocks", tile), "");
+  const Explanation served =
+      explained(test::estimated(kText, "v7x", {{"kernel.ragged_walk", "served"}}), "r");
+  EXPECT_EQ(input_of(served, "blocks", tile), "128");
+  EXPECT_EQ(input_of(served, "blocks", "buffers of weights"), "3");
+  EXPECT_EQ(input_of(served, "blocks", below), "");
+  EXPECT_LT(served.cost.time(), by_groups.cost.time());
+}
+
 // ── sensitivities ──
 
 /// A key by that many percent: the time of `name` by how many percent per percent?

@@ -9,6 +9,7 @@
 #include "serving/disaggregation.h"
 #include "serving/server.h"
 #include "serving/server_defaults.h"
+#include "serving/server_simulation.h"
 #include "serving/serving_memory.h"
 #include "serving/serving_text.h"
 #include "support/folders.h"
@@ -515,6 +516,19 @@ TEST(ServerDefaults, OfSchedulerAndGeneration) {
   apply_server_defaults(setup, SchedulerKind::kSglang, "v6e");
   EXPECT_EQ(setup.max_batched_tokens, 4096);
   EXPECT_FALSE(setup.mixed_steps);
+}
+
+/// What the host adds between two steps is keys of the device.
+TEST(HostStep, IsLongerWithSglangWhereTheDeviceSaysSo) {
+  const DeviceConfig v7x = device("v7x").config, v6e = device("v6e").config;
+  EXPECT_DOUBLE_EQ(host_step_seconds(v7x, true), 0.002);
+  EXPECT_DOUBLE_EQ(host_step_seconds(v7x, false), 0.008);
+  EXPECT_DOUBLE_EQ(host_step_seconds(v6e, false), 0.002);
+  DiagnosticList problems;
+  const std::vector<DeviceOverride> longer = {{"host.sglang_step", "3 ms"}};
+  const std::optional<Device> given = load_device("v6e", longer, {}, problems);
+  ASSERT_TRUE(given);
+  EXPECT_DOUBLE_EQ(host_step_seconds(given->config, false), 0.005);
 }
 
 /// Whole experts on a device, or a part of each: the same bytes.

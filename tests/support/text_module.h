@@ -73,7 +73,7 @@ inline std::string parameters(std::initializer_list<std::string_view> shapes) {
 }
 
 inline Work root_work(Module& module) {
-  const VectorShape vector{.reduction_window = 65536, .turn_columns = 512};
+  const VectorShape vector{.reduction_window = 65536, .turn_columns = 512, .mask_slots = 3};
   return work_of(OpContext(module, module.root(module.entry), op_table(), nullptr), vector);
 }
 

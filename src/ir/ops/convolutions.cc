@@ -184,7 +184,8 @@ void convolution_work(const OpContext& op, Work& work) {
   const auto size = [](ShapeRef shape, int64_t i) { return std::max<int64_t>(shape->dim(i), 0); };
   int64_t batch = saturating_multiply(feature_groups, batch_groups);
   int64_t m = size(lhs, labels.input_batch) / batch_groups;
-  int64_t k = size(lhs, labels.input_feature) / feature_groups;
+  const int64_t features = size(lhs, labels.input_feature) / feature_groups;
+  int64_t k = features;
   const int64_t n = size(rhs, labels.kernel_output_feature) / (feature_groups * batch_groups);
   const auto window = op.window();
   for (size_t i = 0; i < window.size(); ++i) {
@@ -194,6 +195,7 @@ void convolution_work(const OpContext& op, Work& work) {
     k = saturating_multiply(k, reach.depth());
   }
   add_matmul(op, work, batch, m, n, k);
+  for (MatmulWork& matmul : work.matmuls) matmul.features = features;
 }
 
 }  // namespace

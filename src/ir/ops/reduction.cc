@@ -119,10 +119,9 @@ void reduce_work(const OpContext& op, Work& work) {
   const int64_t along_lanes = minor_dimension(input, 0);
   if (along_lanes < 0 || !holds(reduced, along_lanes)) return;
   if (!has_ragged_windows(input->dim(along_lanes), work.vector)) return;
-  // The position of an element in 32 bits, its comparison with the size, the choice.
-  constexpr double kMaskSlots = 3;
+  // Positions of elements are 32-bit numbers.
   work.vectors.push_back(
-      {VectorOp::kSimple, op.shapes().with_element_type(input, ElementType::kS32), kMaskSlots});
+      {VectorOp::kSimple, op.shapes().with_element_type(input, ElementType::kS32), work.vector.mask_slots});
 }
 
 // ── reduce-window ───────────────────────────────────────────────

@@ -27,6 +27,8 @@ struct MatmulWork {
   /// Batches are groups whose sizes are data: where one ends is found out while running.
   bool ragged = false;
   bool ragged_terms = false;  // k is of one group, and each has its own result; else m is
+  /// Of a convolution: input features, the part of k that one position of the window has. 0: no convolution.
+  int64_t features = 0;
   bool operator==(const MatmulWork&) const = default;
 };
 
@@ -75,6 +77,7 @@ struct VectorShape {
   // Elements along lanes that a reduction takes up at once; columns of a ragged product for which its operand
   // is turned round once. Unless a device is given, all of them.
   int64_t reduction_window = int64_t{1} << 40, turn_columns = int64_t{1} << 40;
+  double mask_slots = 0;  // ALU slots per register of a reduction's last window that is masked
 };
 
 struct Work {

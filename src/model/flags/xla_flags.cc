@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/value.h"
 #include "flags/compiler_choices.h"
+#include "model/unit.h"
 
 namespace hlosim {
 namespace {
@@ -192,7 +193,7 @@ bool is_misspelled(const XlaFlag& flag, const KnownXlaFlag& known) {
 /// What the device would need for the flag to mean anything; empty: it has all.
 std::string what_lacks(const KnownXlaFlag& flag, const DeviceConfig& device) {
   if (flag.effect == XlaFlagEffect::kPState && device.p_states.empty()) return "p-states";
-  if (flag.key.starts_with("offload_") && !device.sparsecore) return "SparseCores";
+  if (flag.key.starts_with("offload_") && !has_cores_beside(device)) return "SparseCores";
   return {};
 }
 

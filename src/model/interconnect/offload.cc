@@ -47,12 +47,24 @@ double row_count(const Module& module, const Instruction& gather) {
 
 std::optional<OffloadCore> OffloadCore::of(const DeviceConfig& device) {
   if (!device.sparsecore) return std::nullopt;
-  return OffloadCore(device);
+  const SparseCoreConfig& config = *device.sparsecore;
+  OffloadCore core;
+  core.unit_ = Unit::kSparseCore;
+  core.count_ = config.count * device.cores, core.subcores_ = config.subcores;
+  core.vector_bytes_ = kWordBytes * static_cast<double>(config.lanes);
+  core.vector_cycles_ = static_cast<double>(config.cadence.count());
+  core.launch_ = config.launch, core.clock_ = device.clock;
+  return core;
 }
 
-Unit OffloadCore::unit() const { return Unit::kSparseCore; }
+std::span<const std::string_view> OffloadCore::keys() const {
+  static constexpr std::string_view kKeys[] = {"count", "subcores", "lanes", "cadence", "launch"};
+  return kKeys;
+}
 
-int64_t OffloadCore::count() const { return core_->count * device_->cores; }
+Unit OffloadCore::unit() const { return unit_; }
+
+int64_t OffloadCore::count() const { return count_; }
 
 int64_t OffloadCore::count_for(const Instruction& instruction) const {
   const Attr* config = instruction.find(AttrKey::kBackendConfig);
@@ -61,15 +73,14 @@ int64_t OffloadCore::count_for(const Instruction& instruction) const {
   return single ? 1 : count();
 }
 
-Picoseconds OffloadCore::launch() const { return core_->launch; }
+Picoseconds OffloadCore::launch() const { return launch_; }
 
-double OffloadCore::vector_bytes() const { return kWordBytes * static_cast<double>(core_->lanes); }
+double OffloadCore::vector_bytes() const { return vector_bytes_; }
 
 Picoseconds OffloadCore::vectors_time(double bytes, int64_t cores) const {
-  const auto subcores = static_cast<double>(cores * core_->subcores);
-  const double cycles =
-      bytes / vector_bytes() * static_cast<double>(core_->cadence.count()) / std::max(subcores, 1.0);
-  return ceil_picoseconds(cycles * 1e12 / device_->clock.count());
+  const auto subcores = static_cast<double>(cores * subcores_);
+  const double cycles = bytes / vector_bytes() * vector_cycles_ / std::max(subcores, 1.0);
+  return ceil_picoseconds(cycles * 1e12 / clock_.count());
 }
 
 // ── what is given to them ──

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "hlo/module.h"
@@ -36,12 +37,18 @@ class OffloadCore {
   double vector_bytes() const;
   /// To move or add up `bytes`, a vector at a time and subcore of `cores` cores.
   Picoseconds vectors_time(double bytes, int64_t cores) const;
+  /// Device keys that these answers come from, without the section.
+  std::span<const std::string_view> keys() const;
 
  private:
-  explicit OffloadCore(const DeviceConfig& device) : device_(&device), core_(&*device.sparsecore) {}
+  OffloadCore() = default;
 
-  const DeviceConfig* device_;
-  const SparseCoreConfig* core_;
+  Unit unit_ = Unit::kNone;
+  int64_t count_ = 0, subcores_ = 0;  // cores of the device, subcores of each
+  double vector_bytes_ = 0;
+  Picoseconds launch_{};
+  double vector_cycles_ = 0;
+  Hertz clock_{};
 };
 
 /// What a module's text gives to these cores: computations of their thread, what async starts with their name

@@ -286,10 +286,9 @@ Result<KernelCost> attention_cost(const DeviceConfig& device, AttentionPass pass
   if (Result<void> checked = check_sizes(problem); !checked) return tl::unexpected(checked.error());
   if (Result<void> checked = check_blocks(problem, blocks, Core(device).lanes()); !checked)
     return tl::unexpected(checked.error());
-  const std::optional<MatmulRate> rate =
-      Core(device).matmul_rate(problem.type, problem.type, problem.precision);
-  if (!rate)
-    return failure(fmt::format("attention: {} has no products of {}", device.name, to_text(problem.type)));
+  const Result<MatmulRate> rate =
+      kernel_rate(device, "attention", problem.type, problem.type, problem.precision);
+  if (!rate) return tl::unexpected(rate.error());
   return Attention(device, pass, problem, blocks, *rate).cost();
 }
 
@@ -310,14 +309,9 @@ std::vector<AttentionBlocks> attention_block_candidates(const DeviceConfig& devi
 
 std::optional<AttentionBlocks> best_attention_blocks(const DeviceConfig& device, AttentionPass pass,
                                                      const AttentionProblem& problem) {
-  std::optional<AttentionBlocks> best;
-  const Core core(device);
-  KernelSearch search(core);
-  for (const AttentionBlocks& blocks : attention_block_candidates(device, pass, problem)) {
-    const Result<KernelCost> cost = attention_cost(device, pass, problem, blocks);
-    if (cost && search.takes(cost->planned)) best = blocks;
-  }
-  return best;
+  return best_blocks(
+      device, attention_block_candidates(device, pass, problem),
+      [&](const AttentionBlocks& blocks) { return attention_cost(device, pass, problem, blocks); });
 }
 
 }  // namespace hlosim

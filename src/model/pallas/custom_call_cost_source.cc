@@ -67,11 +67,7 @@ void CustomCallCostSource::apply(const DeviceConfig& device, const MemorySystem&
     apply_kernel(kernel->cost, memory, cost);
   else
     apply_estimate(*estimate, device, memory, cost);
-  size_t longest = 0;
-  for (size_t i = 1; i < kUnitCount; ++i)
-    if (cost.busy[i] > cost.busy[longest]) longest = i;
-  cost.stream = cost.busy[longest];
-  cost.bound_by = cost.stream.count() > 0 ? static_cast<Unit>(longest) : Unit::kNone;
+  find_longest_unit(cost);
   if (kernel) cost.fixed = std::max(kernel->cost.kernel - cost.stream, Picoseconds(0));
 }
 

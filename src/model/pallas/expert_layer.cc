@@ -115,13 +115,18 @@ class ExpertLayer {
 };
 
 Result<void> check(const ExpertProblem& problem, const ExpertBlocks& blocks) {
-  const std::pair<std::string_view, int64_t> sizes[] = {
-      {"tokens", problem.tokens},         {"experts", problem.experts},    {"top_k", problem.top_k},
-      {"d_model", problem.model},         {"d_ff", problem.hidden},        {"devices", problem.devices},
-      {"block of tokens", blocks.tokens}, {"block of d_ff", blocks.hidden}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > 1 << 24)
-      return failure(fmt::format("expert layer: {} {}, expected 1 to {}", name, size, 1 << 24));
+  if (Result<void> checked = check_kernel_sizes("expert layer",
+                                                {{"tokens", problem.tokens},
+                                                 {"experts", problem.experts},
+                                                 {"top_k", problem.top_k},
+                                                 {"d_model", problem.model},
+                                                 {"d_ff", problem.hidden},
+                                                 {"devices", problem.devices},
+                                                 {"block of tokens", blocks.tokens},
+                                                 {"block of d_ff", blocks.hidden}},
+                                                1 << 24);
+      !checked)
+    return checked;
   if (problem.shared_experts < 0 || problem.shared_experts > 1024)
     return failure(
         fmt::format("expert layer: {} shared experts, expected 0 to 1024", problem.shared_experts));
@@ -139,11 +144,8 @@ Result<KernelCost> expert_layer_cost(const DeviceConfig& device, const ExpertPro
                                      const ExpertBlocks& blocks) {
   if (Result<void> checked = check(problem, blocks); !checked) return tl::unexpected(checked.error());
   // Rows are quantised to the type of the weights where the arrays have it.
-  const std::optional<MatmulRate> rate =
-      Core(device).matmul_rate(problem.weights, problem.weights, MatmulPrecision{});
-  if (!rate)
-    return failure(
-        fmt::format("expert layer: {} has no products of {}", device.name, to_text(problem.weights)));
+  const Result<MatmulRate> rate = kernel_rate(device, "expert layer", problem.weights, problem.weights);
+  if (!rate) return tl::unexpected(rate.error());
   return ExpertLayer(device, problem, blocks, *rate).cost();
 }
 

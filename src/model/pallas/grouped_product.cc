@@ -169,14 +169,18 @@ class GroupedProduct {
 constexpr int64_t kMostGroupedSize = int64_t{1} << 30;
 
 Result<void> check(const GroupedProblem& problem, const GroupedBlocks& blocks) {
-  const std::pair<std::string_view, int64_t> sizes[] = {
-      {"rows", problem.rows},       {"depth", problem.depth},
-      {"columns", problem.columns}, {"groups", problem.groups},
-      {"tile_m", blocks.m},         {"tile_k", blocks.k},
-      {"tile_n", blocks.n},         {"input_buffer_count", blocks.buffers}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > kMostGroupedSize)
-      return failure(fmt::format("grouped product: {} {}, expected 1 to {}", name, size, kMostGroupedSize));
+  if (Result<void> checked = check_kernel_sizes("grouped product",
+                                                {{"rows", problem.rows},
+                                                 {"depth", problem.depth},
+                                                 {"columns", problem.columns},
+                                                 {"groups", problem.groups},
+                                                 {"tile_m", blocks.m},
+                                                 {"tile_k", blocks.k},
+                                                 {"tile_n", blocks.n},
+                                                 {"input_buffer_count", blocks.buffers}},
+                                                kMostGroupedSize);
+      !checked)
+    return checked;
   int64_t rows = 0;
   for (const int64_t size : problem.sizes) {
     if (size < 0 || size > problem.rows)
@@ -225,11 +229,9 @@ TileVisits tile_visits(const GroupedProblem& problem, int64_t tile, bool visits_
 Result<KernelCost> grouped_product_cost(const DeviceConfig& device, const GroupedProblem& problem,
                                         const GroupedBlocks& blocks) {
   if (Result<void> checked = check(problem, blocks); !checked) return tl::unexpected(checked.error());
-  const std::optional<MatmulRate> rate =
-      Core(device).matmul_rate(problem.lhs, problem.rhs, problem.precision);
-  if (!rate)
-    return failure(fmt::format("grouped product: {} has no products of {} and {}", device.name,
-                               to_text(problem.lhs), to_text(problem.rhs)));
+  const Result<MatmulRate> rate =
+      kernel_rate(device, "grouped product", problem.lhs, problem.rhs, problem.precision);
+  if (!rate) return tl::unexpected(rate.error());
   return GroupedProduct(device, problem, blocks, *rate).cost();
 }
 

@@ -1,5 +1,7 @@
 #include "model/pallas/kernel_cost.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -88,6 +90,22 @@ KernelCost kernel_cost_of(const Core& core, Kernel kernel, const KernelAmounts& 
   cost.read = bytes_of(amounts.read * cores), cost.written = bytes_of(amounts.written * cores);
   cost.planned.kernel = std::move(kernel);
   return cost;
+}
+
+Result<MatmulRate> kernel_rate(const DeviceConfig& device, std::string_view kernel, ElementType lhs,
+                               ElementType rhs, MatmulPrecision precision) {
+  if (const std::optional<MatmulRate> rate = Core(device).matmul_rate(lhs, rhs, precision)) return *rate;
+  const std::string other = lhs == rhs ? std::string() : fmt::format(" and {}", to_text(rhs));
+  return failure(fmt::format("{}: {} has no products of {}{}", kernel, device.name, to_text(lhs), other));
+}
+
+Result<void> check_kernel_sizes(std::string_view kernel,
+                                std::initializer_list<std::pair<std::string_view, int64_t>> sizes,
+                                int64_t most) {
+  for (const auto& [name, size] : sizes)
+    if (size < 1 || size > most)
+      return failure(fmt::format("{}: {} {}, expected 1 to {}", kernel, name, size, most));
+  return {};
 }
 
 KernelSteps::KernelSteps(const DeviceConfig& device, int64_t cores) : device_(device), core_(device) {

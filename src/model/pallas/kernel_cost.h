@@ -8,11 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/source.h"
 #include "base/units.h"
 #include "model/core.h"
 #include "model/device.h"
@@ -59,6 +62,30 @@ struct KernelCost {
 
   bool fits() const { return vmem <= vmem_limit; }
 };
+
+/// Rate of the products of `kernel`, as errors name it. Errors: the device multiplies no such types.
+Result<MatmulRate> kernel_rate(const DeviceConfig& device, std::string_view kernel, ElementType lhs,
+                               ElementType rhs, MatmulPrecision precision = MatmulPrecision{});
+
+/// Errors: one of the sizes, by their names, is not 1 to `most`.
+Result<void> check_kernel_sizes(std::string_view kernel,
+                                std::initializer_list<std::pair<std::string_view, int64_t>> sizes,
+                                int64_t most);
+
+/// Of the candidates that fit the one with which the kernel takes least time. `cost`: Result<KernelCost> of
+/// one of them.
+template <class Blocks, class Cost>
+std::optional<Blocks> best_blocks(const DeviceConfig& device, const std::vector<Blocks>& candidates,
+                                  Cost&& cost) {
+  const Core core(device);
+  KernelSearch search(core);
+  std::optional<Blocks> best;
+  for (const Blocks& blocks : candidates) {
+    const Result<KernelCost> made = cost(blocks);
+    if (made && made->fits() && search.takes(made->planned)) best = blocks;
+  }
+  return best;
+}
 
 /// What a core does in all steps of a kernel, beside what its Kernel says.
 struct KernelAmounts {

@@ -1,7 +1,5 @@
 #include "model/pallas/latent_attention.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/rounding.h"
@@ -143,19 +141,17 @@ class LatentAttention {
 };
 
 Result<void> check(const LatentProblem& problem, const LatentBlocks& blocks) {
-  const std::pair<std::string_view, int64_t> sizes[] = {
-      {"query heads", problem.heads},
-      {"kv_lora_rank", problem.latent},
-      {"qk_rope_head_dim", problem.rope},
-      {"page size", problem.page_size},
-      {"decode_num_kv_pages_per_block", blocks.decode_pages},
-      {"decode_batch_size", blocks.decode_batch},
-      {"num_kv_pages_per_block", blocks.pages},
-      {"num_queries_per_block", blocks.queries}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > 1 << 16)
-      return failure(fmt::format("latent attention: {} {}, expected 1 to {}", name, size, 1 << 16));
-  return check_sequences(problem.sequences);
+  Result<void> checked = check_kernel_sizes("latent attention",
+                                            {{"query heads", problem.heads},
+                                             {"kv_lora_rank", problem.latent},
+                                             {"qk_rope_head_dim", problem.rope},
+                                             {"page size", problem.page_size},
+                                             {"decode_num_kv_pages_per_block", blocks.decode_pages},
+                                             {"decode_batch_size", blocks.decode_batch},
+                                             {"num_kv_pages_per_block", blocks.pages},
+                                             {"num_queries_per_block", blocks.queries}},
+                                            1 << 16);
+  return checked ? check_sequences(problem.sequences) : checked;
 }
 
 }  // namespace
@@ -163,10 +159,8 @@ Result<void> check(const LatentProblem& problem, const LatentBlocks& blocks) {
 Result<KernelCost> latent_attention_cost(const DeviceConfig& device, const LatentProblem& problem,
                                          const LatentBlocks& blocks) {
   if (Result<void> checked = check(problem, blocks); !checked) return tl::unexpected(checked.error());
-  const std::optional<MatmulRate> rate = Core(device).matmul_rate(problem.q, problem.q, MatmulPrecision{});
-  if (!rate)
-    return failure(
-        fmt::format("latent attention: {} has no products of {}", device.name, to_text(problem.q)));
+  const Result<MatmulRate> rate = kernel_rate(device, "latent attention", problem.q, problem.q);
+  if (!rate) return tl::unexpected(rate.error());
   return LatentAttention(device, problem, blocks, *rate).cost();
 }
 
@@ -189,14 +183,10 @@ std::vector<LatentBlocks> latent_block_candidates(const DeviceConfig& device, co
       }
   if (decode.sequences.size() == problem.sequences.size()) return decodes;
   // The calls run one after the other: the blocks of one don't change the time of the other.
-  const Core core(device);
-  KernelSearch search(core);
-  for (const LatentBlocks& blocks : decodes) {
-    const Result<KernelCost> cost = latent_attention_cost(device, decode, blocks);
-    if (!cost || !cost->fits() || cost->planned.time.time >= search.best().time.time) continue;
-    search.consider(cost->planned.kernel);
-    usual = blocks;
-  }
+  if (const auto best = best_blocks(device, decodes, [&](const LatentBlocks& blocks) {
+        return latent_attention_cost(device, decode, blocks);
+      }))
+    usual = *best;
   for (const int64_t pages : kPages)
     for (int64_t queries = 1; queries <= 512; queries *= 2) {
       LatentBlocks blocks = usual;

@@ -120,11 +120,13 @@ class LinearLoss {
 };
 
 Result<void> check(const LinearLossProblem& problem, const LinearLossBlocks& blocks, int64_t lanes) {
-  const std::pair<std::string_view, int64_t> sizes[] = {
-      {"tokens", problem.tokens}, {"hidden dimension", problem.hidden}, {"vocabulary", problem.vocabulary}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > kMostSize)
-      return failure(fmt::format("loss: {} {}, expected 1 to {}", name, size, kMostSize));
+  if (Result<void> checked = check_kernel_sizes("loss",
+                                                {{"tokens", problem.tokens},
+                                                 {"hidden dimension", problem.hidden},
+                                                 {"vocabulary", problem.vocabulary}},
+                                                kMostSize);
+      !checked)
+    return checked;
   const std::pair<std::string_view, int64_t> named[] = {
       {"b_block_size", blocks.tokens}, {"h_block_size", blocks.hidden}, {"v_block_size", blocks.vocabulary}};
   for (const auto& [name, block] : named)
@@ -142,10 +144,8 @@ Result<KernelCost> linear_loss_cost(const DeviceConfig& device, const LinearLoss
                                     const LinearLossBlocks& blocks) {
   if (Result<void> checked = check(problem, blocks, Core(device).lanes()); !checked)
     return tl::unexpected(checked.error());
-  const std::optional<MatmulRate> rate = Core(device).matmul_rate(problem.x, problem.w, MatmulPrecision{});
-  if (!rate)
-    return failure(fmt::format("loss: {} has no products of {} and {}", device.name, to_text(problem.x),
-                               to_text(problem.w)));
+  const Result<MatmulRate> rate = kernel_rate(device, "loss", problem.x, problem.w);
+  if (!rate) return tl::unexpected(rate.error());
   return LinearLoss(device, problem, blocks, *rate).cost();
 }
 
@@ -165,14 +165,9 @@ std::vector<LinearLossBlocks> linear_loss_block_candidates(const DeviceConfig& d
 
 std::optional<LinearLossBlocks> best_linear_loss_blocks(const DeviceConfig& device,
                                                         const LinearLossProblem& problem) {
-  std::optional<LinearLossBlocks> best;
-  const Core core(device);
-  KernelSearch search(core);
-  for (const LinearLossBlocks& blocks : linear_loss_block_candidates(device, problem)) {
-    const Result<KernelCost> cost = linear_loss_cost(device, problem, blocks);
-    if (cost && search.takes(cost->planned)) best = blocks;
-  }
-  return best;
+  return best_blocks(
+      device, linear_loss_block_candidates(device, problem),
+      [&](const LinearLossBlocks& blocks) { return linear_loss_cost(device, problem, blocks); });
 }
 
 }  // namespace hlosim

@@ -250,13 +250,14 @@ class PagedAttention {
 // ── what is right ──
 
 Result<void> check_problem(const PagedProblem& problem) {
-  const std::pair<std::string_view, int64_t> sizes[] = {{"query heads", problem.heads},
-                                                        {"key heads", problem.kv_heads},
-                                                        {"head size", problem.head_size},
-                                                        {"page size", problem.page_size}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > 1 << 14)
-      return failure(fmt::format("paged attention: {} {}, expected 1 to {}", name, size, 1 << 14));
+  if (Result<void> checked = check_kernel_sizes("paged attention",
+                                                {{"query heads", problem.heads},
+                                                 {"key heads", problem.kv_heads},
+                                                 {"head size", problem.head_size},
+                                                 {"page size", problem.page_size}},
+                                                1 << 14);
+      !checked)
+    return checked;
   if (problem.heads % problem.kv_heads != 0)
     return failure(fmt::format("paged attention: {} query heads can't share {} heads of keys evenly",
                                problem.heads, problem.kv_heads));
@@ -316,9 +317,8 @@ Result<KernelCost> paged_attention_cost(const DeviceConfig& device, const PagedP
                                         const PagedBlocks& blocks) {
   if (Result<void> checked = check_problem(problem); !checked) return tl::unexpected(checked.error());
   if (Result<void> checked = check_blocks(problem, blocks); !checked) return tl::unexpected(checked.error());
-  const std::optional<MatmulRate> rate = Core(device).matmul_rate(problem.q, problem.q, MatmulPrecision{});
-  if (!rate)
-    return failure(fmt::format("paged attention: {} has no products of {}", device.name, to_text(problem.q)));
+  const Result<MatmulRate> rate = kernel_rate(device, "paged attention", problem.q, problem.q);
+  if (!rate) return tl::unexpected(rate.error());
   return PagedAttention(device, problem, blocks, *rate).cost();
 }
 
@@ -408,15 +408,10 @@ std::vector<PagedBlocks> paged_block_candidates(const DeviceConfig& device, cons
   if (has_decode) candidates = decode_candidates(usual, keys);
   if (decode.sequences.size() == problem.sequences.size()) return candidates;
   // The two calls run one after the other: the blocks of one don't change the time of the other.
-  const Core core(device);
-  KernelSearch search(core);
-  for (const PagedBlocks& blocks : candidates) {
-    const Result<KernelCost> cost = paged_attention_cost(device, decode, blocks);
-    if (cost && cost->fits() && cost->planned.time.time < search.best().time.time) {
-      search.consider(cost->planned.kernel);
-      usual.decode_kv = blocks.decode_kv, usual.decode_kv_compute = blocks.decode_kv_compute;
-    }
-  }
+  if (const auto best = best_blocks(device, candidates, [&](const PagedBlocks& blocks) {
+        return paged_attention_cost(device, decode, blocks);
+      }))
+    usual.decode_kv = best->decode_kv, usual.decode_kv_compute = best->decode_kv_compute;
   return mixed_candidates(usual, keys, longest);
 }
 

@@ -1,7 +1,5 @@
 #include "model/pallas/quantized_matmul.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/rounding.h"
@@ -112,20 +110,19 @@ bool multiplies_stored_weights(const DeviceConfig& device, const QuantizedProble
 
 Result<KernelCost> quantized_product_cost(const DeviceConfig& device, const QuantizedProblem& problem,
                                           const QuantizedBlocks& blocks) {
-  const std::pair<std::string_view, int64_t> sizes[] = {{"rows", problem.rows},
-                                                        {"depth", problem.depth},
-                                                        {"columns", problem.columns},
-                                                        {"batch_block_size", blocks.rows},
-                                                        {"out_block_size", blocks.columns},
-                                                        {"in_block_size", blocks.depth}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > 1 << 28)
-      return failure(fmt::format("quantized product: {} {}, expected 1 to {}", name, size, 1 << 28));
+  if (Result<void> checked = check_kernel_sizes("quantized product",
+                                                {{"rows", problem.rows},
+                                                 {"depth", problem.depth},
+                                                 {"columns", problem.columns},
+                                                 {"batch_block_size", blocks.rows},
+                                                 {"out_block_size", blocks.columns},
+                                                 {"in_block_size", blocks.depth}},
+                                                1 << 28);
+      !checked)
+    return tl::unexpected(checked.error());
   const ElementType lhs = multiplies_stored_weights(device, problem) ? problem.weights : problem.activations;
-  const std::optional<MatmulRate> rate = Core(device).matmul_rate(lhs, problem.weights, MatmulPrecision{});
-  if (!rate)
-    return failure(fmt::format("quantized product: {} has no products of {} and {}", device.name,
-                               to_text(lhs), to_text(problem.weights)));
+  const Result<MatmulRate> rate = kernel_rate(device, "quantized product", lhs, problem.weights);
+  if (!rate) return tl::unexpected(rate.error());
   return QuantizedProduct(device, problem, blocks, *rate).cost();
 }
 

@@ -1,7 +1,5 @@
 #include "model/pallas/score_softmax.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/rounding.h"
@@ -10,16 +8,14 @@
 namespace hlosim {
 
 Result<KernelCost> score_softmax_cost(const DeviceConfig& device, const ScoreSoftmaxProblem& problem) {
-  const std::pair<std::string_view, int64_t> sizes[] = {
-      {"queries", problem.queries}, {"keys", problem.keys}, {"head size", problem.head_size}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > 1 << 24)
-      return failure(fmt::format("softmax of scores: {} {}, expected 1 to {}", name, size, 1 << 24));
-  const std::optional<MatmulRate> rate =
-      Core(device).matmul_rate(problem.type, problem.type, MatmulPrecision{});
-  if (!rate)
-    return failure(
-        fmt::format("softmax of scores: {} has no products of {}", device.name, to_text(problem.type)));
+  constexpr std::string_view kName = "softmax of scores";
+  if (Result<void> checked = check_kernel_sizes(
+          kName, {{"queries", problem.queries}, {"keys", problem.keys}, {"head size", problem.head_size}},
+          1 << 24);
+      !checked)
+    return tl::unexpected(checked.error());
+  const Result<MatmulRate> rate = kernel_rate(device, kName, problem.type, problem.type);
+  if (!rate) return tl::unexpected(rate.error());
   // Rows in blocks of which two fit into half of the VMEM of an instruction, so that a row is read once.
   KernelSteps steps(device, 1);
   const Core& core = steps.core();

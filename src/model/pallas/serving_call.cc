@@ -64,19 +64,6 @@ struct ServingCall {
   ShapeRef array(size_t i) const { return i < arrays.size() ? arrays[i].shape : nullptr; }
 };
 
-/// The candidate that takes least time of those that fit.
-template <class Blocks, class Cost>
-std::optional<Blocks> best_of(const std::vector<Blocks>& candidates, Cost&& cost) {
-  std::optional<Blocks> best;
-  Picoseconds least{};
-  for (const Blocks& blocks : candidates) {
-    const Result<KernelCost> made = cost(blocks);
-    if (!made || !made->fits() || (best && made->kernel >= least)) continue;
-    best = blocks, least = made->kernel;
-  }
-  return best;
-}
-
 std::optional<KernelCall> made_of(std::string what, bool given, Result<KernelCost> cost) {
   if (!cost) return std::nullopt;
   return KernelCall{std::move(what), given, std::move(*cost)};
@@ -117,7 +104,7 @@ std::optional<KernelCall> grouped_call(const ServingCall& call) {
     blocks = GroupedBlocks{*m, *k, *n, number_behind(metadata, "input_buffer_count").value_or(2)};
   const bool given = blocks.has_value();
   const auto cost = [&](const GroupedBlocks& one) { return grouped_product_cost(call.device, problem, one); };
-  if (!given) blocks = best_of(grouped_block_candidates(call.device, problem), cost);
+  if (!given) blocks = best_blocks(call.device, grouped_block_candidates(call.device, problem), cost);
   if (!blocks) return std::nullopt;
   return made_of(
       problem.sizes.empty() ? "grouped product (rows assumed to be dealt evenly)" : "grouped product", given,
@@ -234,7 +221,7 @@ std::optional<KernelCall> quantized_call(const ServingCall& call) {
   const auto cost = [&](const QuantizedBlocks& one) {
     return quantized_product_cost(call.device, problem, one);
   };
-  if (!given) blocks = best_of(quantized_block_candidates(call.device, problem), cost);
+  if (!given) blocks = best_blocks(call.device, quantized_block_candidates(call.device, problem), cost);
   if (!blocks) return std::nullopt;
   return made_of("quantised product", given, cost(*blocks));
 }

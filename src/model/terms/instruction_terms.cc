@@ -20,18 +20,12 @@ namespace hlosim {
 namespace {
 
 constexpr std::string_view kGivenBlocks = "the module's window_config";
-constexpr std::string_view kOfSmallGroups =
-    "a group's rows, the whole depth, the columns that fit into VMEM (docs/timing_model.md)";
+constexpr std::string_view kOfServers =
+    "kernel.served_rows of a group, the whole depth, the columns that fit into VMEM (docs/timing_model.md)";
 constexpr std::string_view kBestBlocks = "the best blocks that fit (docs/timing_model.md)";
 constexpr std::string_view kOfSlots = "operations of the module x vpu.ops, on padded registers";
 constexpr std::string_view kOfBody = "the kernel's body";
 
-constexpr std::string_view kMxuEquation =
-    "steps x passes x (cadence x issues x t + latch + max(latch - cadence x issues, 0) x (t - 1) "
-    "+ latency) / clock,\n"
-    "issues = ceil(bm / rows / r), t = ceil(tiles x r / count), tiles = batch x ceil(bk / depth) x "
-    "ceil(bn / width),\n"
-    "latch = latch cadence x ceil(min(bk, depth) / latch rows), r the best of 1 ... count";
 constexpr std::string_view kVpuEquation = "(slots + conversions) / (alus x cores) / clock";
 constexpr std::string_view kUnitEquation = "operations x cadence / (count x cores) / clock";
 constexpr std::string_view kBusEquation = "(read + written) / min(bandwidth, DMA x cores)";
@@ -213,13 +207,17 @@ class WorkRecorder {
   void matmul() {
     const MatmulPart& part = work_.compute.matmul;
     if (part.cycles <= 0) return given_product();
-    unit(Unit::kMxu, kMxuEquation, [&](Term& term) {
-      const MatmulWork& work = part.work;
+    const MatmulWork& work = part.work;
+    unit(Unit::kMxu, Core::product_equation(work), [&](Term& term) {
       term.fact("product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
+      if (work.features > 0)
+        term.fact("contracted",
+                  fmt::format("{} features x {} positions", work.features, work.k / work.features),
+                  "the convolution's window, but for padding and holes");
       if (work_.kernel) {
         const ProductBlocks& b = work_.kernel->kernel.blocks;
-        const std::string_view from = b.given                                     ? kGivenBlocks
-                                      : is_bound_by_weights(work, config_.kernel) ? kOfSmallGroups
+        const std::string_view from = b.given                                       ? kGivenBlocks
+                                      : runs_in_served_kernel(work, config_.kernel) ? kOfServers
                                       : work.ragged ? "kernel.ragged_rows, ragged_columns and ragged_depth"
                                                     : kBestBlocks;
         term.fact("block", fmt::format("{} x [{},{}]x[{},{}]", b.batch, b.m, b.k, b.k, b.n), from);
@@ -410,14 +408,18 @@ class WorkRecorder {
     add_windows(term, kernel);
     if (kernel.blocks.m == 0 || kernel.blocks.given) return;
     if (work_.compute.matmul.work.ragged) term.key(device_, "step, at least", "overhead.grid_step");
-    if (is_bound_by_weights(work_.compute.matmul.work, config_.kernel))
-      term.key(device_, "rows of a group, below", "kernel.ragged_rows");
-    else if (work_.compute.matmul.work.ragged)
+    if (runs_in_served_kernel(work_.compute.matmul.work, config_.kernel)) {
+      term.key(device_, "rows of a tile", "kernel.served_rows");
+      term.key(device_, "buffers of weights", "kernel.served_buffers");
+      if (config_.kernel.ragged_walk == RaggedWalk::kGroups)
+        term.key(device_, "rows of a group, below", "kernel.ragged_rows");
+    } else if (work_.compute.matmul.work.ragged) {
       for (const char* key : {"kernel.ragged_rows", "kernel.ragged_columns", "kernel.ragged_depth"})
         term.key(device_, "tile", key);
-    else
+    } else {
       for (const char* key : {"mxu.block_rows", "mxu.block_columns", "mxu.block_depth"})
         term.key(device_, "smallest block", key);
+    }
   }
 
   void call(Term& term) const {

@@ -44,7 +44,8 @@ void ReadKeys::add_blocks(const CostedWork& work) {
   if (kernel.units == OverlapRule::kBundles) others_.emplace("kernel.overlap");
   if (work.compute.matmul.work.ragged) {
     others_.emplace("overhead.grid_step");  // also where a step is longer
-    others_.emplace("kernel.ragged_walk");
+    for (const char* key : {"kernel.ragged_walk", "kernel.served_rows", "kernel.served_buffers"})
+      others_.emplace(key);
     if (device_.kernel.ragged_walk == RaggedWalk::kVisits)
       for (const char* key : {"kernel", "dma.overlap", "mxu", "vpu", "eup", "xlu"}) others_.emplace(key);
   }
@@ -81,7 +82,7 @@ std::set<std::string, std::less<>> ReadKeys::paths() const {
     add(operand_keys(device_, lhs, precision, false));
     add(operand_keys(device_, rhs, precision, true));
   }
-  if (costs_ != 0) paths.insert({"vpu.native_types", "vpu.reduction_window"});
+  if (costs_ != 0) paths.insert({"vpu.native_types", "vpu.reduction_window", "vpu.reduction_mask"});
   if ((costs_ & (cost_bit(VectorOp::kGroupStore) | cost_bit(VectorOp::kGroupTurn))) != 0)
     paths.insert("kernel.ragged_turn_columns");
   for (const char* key : {"vmem.scoped_limit", "vmem.internal_scratch", "vmem.transaction"})

@@ -11,9 +11,6 @@ constexpr ServerDefault kServerDefaults[] = {
     {SchedulerKind::kVllm, "v5e", 512, 0.9, kVllmSource},
     {SchedulerKind::kVllm, "v5p", 256, 0.9, kVllmSource},
     {SchedulerKind::kVllm, "", 1024, 0.9, kVllmSource},
-    {SchedulerKind::kSglang, "v7x", 4096, 0.88, kSglangSource, 6,
-     "calibrated: TPOT of Qwen3-8B and Llama-3.3-70B on four chips with 128 requests, 5.8 and 7.1 ms each "
-     "alone; two models with experts that it was not fitted to are 4 and 7 % off"},
     {SchedulerKind::kSglang, "", 4096, 0.88, kSglangSource},
 };
 

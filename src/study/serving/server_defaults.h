@@ -20,8 +20,6 @@ struct ServerDefault {
   int64_t max_batched_tokens = 0;  // of one step
   double memory_utilization = 0;   // of the usable memory, for weights and cache
   std::string_view source;
-  double more_host_ms = 0;  // between two steps, beside host.serving_step of the device
-  std::string_view host_source{};
 };
 std::span<const ServerDefault> server_defaults();
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "serving/server_defaults.h"
-
 namespace hlosim {
 namespace {
 
@@ -29,10 +27,9 @@ void store_types(ElementType weights, ElementType cache, std::string_view produc
 }
 
 double host_step_seconds(const DeviceConfig& device, bool mixed_steps) {
-  const SchedulerKind scheduler = mixed_steps ? SchedulerKind::kVllm : SchedulerKind::kSglang;
-  const double more = server_default(scheduler, device.generation).more_host_ms * 1e-3;
-  const std::optional<Picoseconds>& step = device.host.serving_step;
-  return step ? static_cast<double>(step->count()) * 1e-12 + more : 0;
+  Picoseconds step = device.host.serving_step.value_or(Picoseconds(0));
+  if (!mixed_steps) step += device.host.sglang_step.value_or(Picoseconds(0));
+  return static_cast<double>(step.count()) * 1e-12;
 }
 
 Result<SimulatedServer> simulate_server(const ServingSetup& setup, const DeviceConfig& device,

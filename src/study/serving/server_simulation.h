@@ -29,7 +29,7 @@ struct SimulatedServer {
 void store_types(ElementType weights, ElementType cache, std::string_view products,
                  const DeviceConfig& device, ServingSetup& setup);
 
-/// host.serving_step of the device (0 without), and what the server's row of defaults adds; in seconds.
+/// host.serving_step of the device, and for SGLang's scheduler (no mixed steps) host.sglang_step, in seconds.
 double host_step_seconds(const DeviceConfig& device, bool mixed_steps);
 
 /// Errors: of serving_memory(), serve() and StepTimes. Requires: `times` is that of `setup`, or of one that

@@ -242,8 +242,8 @@ std::vector<std::string> serving_assumptions(const ServingReport& report) {
                   "between simulated lengths of the cache {:+.1f} % off the line",
                   report.simulated, 100 * report.interpolation_error));
   lines.push_back(fmt::format(
-      "{:.2g} ms of the host between two steps with asynchronous scheduling (host.serving_step and "
-      "what the scheduler adds to it)",
+      "{:.2g} ms of the host between two steps with asynchronous scheduling (host.serving_step and, "
+      "with SGLang's scheduler, host.sglang_step)",
       report.setup.host_seconds * 1e3));
   lines.push_back(fmt::format(
       "decode attention reads caches at {:.0f} % of the memory's bandwidth (kernel.cache_read), and "

@@ -55,6 +55,12 @@ ServerStepCost kernel_cost(double seconds, double picojoules) {
   return cost;
 }
 
+Device of_server(Device device) {
+  RaggedWalk& walk = device.config.kernel.ragged_walk;
+  if (walk == RaggedWalk::kGroups) walk = RaggedWalk::kServed;
+  return device;
+}
+
 }  // namespace
 
 struct StepTimes::DraftTimes {
@@ -72,7 +78,7 @@ ServerStepCost& ServerStepCost::add(const ServerStepCost& other, double factor) 
 }
 
 StepTimes::StepTimes(const ServingSetup& setup, const Device& device, const EstimateOptions& options)
-    : setup_(setup), device_(device), options_(options) {
+    : setup_(setup), device_(of_server(device)), options_(options) {
   for (const LayerGroup& group : layer_groups(setup.model))
     if (group.repeats * group.period > repeats_ * period_ || repeats_ == 1)
       period_ = group.period, repeats_ = group.repeats;

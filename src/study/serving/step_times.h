@@ -50,7 +50,8 @@ struct ServerStepLoad {
 
 class StepTimes {
  public:
-  /// Requires: `device` and `options` outlive it.
+  /// Grouped products run in servers' kernel, unless the device says that they walk by visits.
+  /// Requires: `setup` and `options` outlive it.
   StepTimes(const ServingSetup& setup, const Device& device, const EstimateOptions& options);
   ~StepTimes();
   StepTimes(const StepTimes&) = delete;
@@ -85,7 +86,7 @@ class StepTimes {
   Result<const ServerStepCost*> attention();  // of a pair of tokens
 
   const ServingSetup& setup_;
-  const Device& device_;
+  const Device device_;
   const EstimateOptions& options_;
   int64_t period_ = 1, repeats_ = 1;
   static constexpr int64_t near_ = 128, far_ = 384;  // simulated lengths of the cache: little attention
