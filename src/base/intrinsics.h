@@ -1,5 +1,5 @@
-// Intrinsics of x86-64-v2 (SSE4.2), on every processor: elsewhere SIMDe makes them of what there is, with the same results. For .cc
-// files only.
+// Intrinsics of x86-64-v2 (SSE4.2), on every processor: elsewhere SIMDe makes them of what there is, with the
+// same results. For .cc files only.
 #pragma once
 
 #if defined(__x86_64__)

@@ -68,8 +68,8 @@ bool runs_in_served_kernel(const MatmulWork& work, const KernelConfig& config);
 /// come when it begins. Fitted as a sum to ragged dots of v7x and v5p: with units that overlap it is three
 /// times too fast. With kernel.ragged_walk = visits it is the kernel of pallas/grouped_product.h.
 ///
-/// Servers' kernel (vllm-project/tpu-inference, kernels/megablox/gmm_v2.py) has tiles of kernel.served_rows of
-/// a group and of the whole depth, with as many columns as fit into VMEM beside kernel.served_buffers of
+/// Servers' kernel (vllm-project/tpu-inference, kernels/megablox/gmm_v2.py) has tiles of kernel.served_rows
+/// of a group and of the whole depth, with as many columns as fit into VMEM beside kernel.served_buffers of
 /// weights, so that the next groups' weights come while this one has its product. Weights of the whole depth
 /// stay for all tiles of their group.
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work);

@@ -71,6 +71,9 @@ class ProblemMaker {
     return problem_;
   }
 
+  /// The step has as many sites as a step may have.
+  bool is_full(int32_t step) const { return sites_[static_cast<size_t>(step)].size() >= kMostSites; }
+
  private:
   double time_of(double bytes) const { return bytes / rate_ * 1e12; }
   int32_t site(int32_t position, int64_t bytes) {
@@ -107,8 +110,9 @@ inline PrefetchProblem random_problem(uint64_t seed, int32_t steps, int32_t site
     std::vector<int32_t> uses;
     const bool in_hbm = below(6) == 0;
     int32_t own = made_at >= 0 && !in_hbm;
+    if (own > 0 && maker.is_full(made_at)) continue;
     for (int32_t p = made_at + 1; p < steps && own < std::min(sites, 4); ++p) {
-      if (below(3) == 0)
+      if (below(3) == 0 && !maker.is_full(p))
         uses.push_back(p), ++own;
       else if (below(12) == 0)
         uses.push_back(-1 - p);
