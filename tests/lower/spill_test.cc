@@ -46,7 +46,7 @@ std::string spilled(const std::string& text, int64_t bytes, int64_t values) {
   return to_text(module, op_table());
 }
 
-size_t count_of(const std::string& text, const std::string& what) {
+size_t times_in(const std::string& text, const std::string& what) {
   size_t count = 0;
   for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++count;
   return count;
@@ -73,7 +73,7 @@ ENTRY e {
 TEST(Spill, LeavesWhatFits) {
   const Device device = with_room(3 * kArray);
   EXPECT_EQ(peak(test::module_or_fail(kThree), device, kVmemSpace), 3 * kArray);
-  EXPECT_EQ(count_of(spilled(kThree, 3 * kArray, 0), "S(1)"), 7u);
+  EXPECT_EQ(times_in(spilled(kThree, 3 * kArray, 0), "S(1)"), 7u);
 }
 
 TEST(Spill, MovesTheLeastUsefulFirst) {
@@ -84,7 +84,7 @@ TEST(Spill, MovesTheLeastUsefulFirst) {
   EXPECT_THAT(one, testing::HasSubstr("%a = f32[512,512]{1,0:T(8,128)S(1)} negate"));
   // The fusion's body knows.
   EXPECT_THAT(one, testing::HasSubstr("ROOT %n = f32[512,512]{1,0:T(8,128)} exponential"));
-  EXPECT_EQ(count_of(spilled(kThree, 0, 4), "S(1)"), 0u);
+  EXPECT_EQ(times_in(spilled(kThree, 0, 4), "S(1)"), 0u);
 }
 
 TEST(Spill, ArgumentsAndResultsStay) {
@@ -119,10 +119,10 @@ std::string copied(bool changed, bool asynchronous) {
 
 TEST(Spill, DropsCopiesThatChangeNothingAnyMore) {
   for (const bool asynchronous : {false, true}) {
-    EXPECT_EQ(count_of(spilled(copied(false, asynchronous), 0, 1), "copy"), 0u);
+    EXPECT_EQ(times_in(spilled(copied(false, asynchronous), 0, 1), "copy"), 0u);
     // What is changed in place meanwhile has to be copied.
-    EXPECT_GT(count_of(spilled(copied(true, asynchronous), 0, 1), "copy"), 0u);
-    EXPECT_GT(count_of(spilled(copied(false, asynchronous), kArray, 0), "copy"), 0u);
+    EXPECT_GT(times_in(spilled(copied(true, asynchronous), 0, 1), "copy"), 0u);
+    EXPECT_GT(times_in(spilled(copied(false, asynchronous), kArray, 0), "copy"), 0u);
   }
 }
 
@@ -153,7 +153,7 @@ ENTRY e {
   ROOT r = f32[512,512]{1,0:T(8,128)} negate(y)
 }
 )";
-  EXPECT_EQ(count_of(spilled(text, 0, 1), "S(1)"), 0u);
+  EXPECT_EQ(times_in(spilled(text, 0, 1), "S(1)"), 0u);
 }
 
 /// The outputs with made-up arguments; none where it is too large or can't be run.

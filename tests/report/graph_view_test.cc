@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
-using Json = nlohmann::json;
+using ParsedJson = nlohmann::json;
 
 constexpr std::string_view kChain = R"(HloModule chain, is_scheduled=true
 ENTRY main {
@@ -160,42 +160,44 @@ TEST(Graph, ColoursDiffer) {
   EXPECT_NE(fill("b", GraphColour::kCategory), fill("a", GraphColour::kCategory));
 }
 
-Json explorer_graphs(const GraphData& data) {
-  return Json::parse(test::written([&](const TextSink& out) { write_model_explorer_json(data, out); }));
+ParsedJson explorer_graphs(const GraphData& data) {
+  return ParsedJson::parse(test::written([&](const TextSink& out) { write_model_explorer_json(data, out); }));
 }
 
-Json node_data(const GraphData& data, GraphColour colour) {
-  return Json::parse(test::written([&](const TextSink& out) { write_node_data_json(data, colour, out); }));
+ParsedJson node_data(const GraphData& data, GraphColour colour) {
+  return ParsedJson::parse(
+      test::written([&](const TextSink& out) { write_node_data_json(data, colour, out); }));
 }
 
 /// What input_graph.ts of Model Explorer asks for.
 TEST(Graph, ModelExplorerJson) {
   const Graphed g{test::estimated(test::kManyThings, "v5e")};
   const GraphData data = g.data();
-  const Json json = explorer_graphs(data);
+  const ParsedJson json = explorer_graphs(data);
   EXPECT_EQ(json["label"], "many");
   ASSERT_EQ(json["graphs"].size(), data.module().computations.size());
   EXPECT_EQ(json["graphs"][0]["id"], "main");
   std::set<std::string> graphs;
-  for (const Json& graph : json["graphs"]) graphs.insert(graph["id"].get<std::string>());
+  for (const ParsedJson& graph : json["graphs"]) graphs.insert(graph["id"].get<std::string>());
   EXPECT_EQ(graphs.size(), json["graphs"].size());
   size_t links = 0;
-  for (const Json& graph : json["graphs"]) {
+  for (const ParsedJson& graph : json["graphs"]) {
     std::set<std::string> ids;
-    for (const Json& node : graph["nodes"]) EXPECT_TRUE(ids.insert(node["id"].get<std::string>()).second);
-    for (const Json& node : graph["nodes"]) {
+    for (const ParsedJson& node : graph["nodes"])
+      EXPECT_TRUE(ids.insert(node["id"].get<std::string>()).second);
+    for (const ParsedJson& node : graph["nodes"]) {
       EXPECT_TRUE(node["label"].is_string());
       EXPECT_TRUE(node["namespace"].is_string());
-      for (const Json& edge : node["incomingEdges"]) {
+      for (const ParsedJson& edge : node["incomingEdges"]) {
         EXPECT_TRUE(ids.count(edge["sourceNodeId"].get<std::string>()));
         EXPECT_TRUE(edge["targetNodeInputId"].is_string());
       }
-      for (const Json& attr : node["attrs"]) {
+      for (const ParsedJson& attr : node["attrs"]) {
         EXPECT_TRUE(attr["key"].is_string());
         EXPECT_TRUE(attr["value"].is_string());
       }
       if (!node.contains("subgraphIds")) continue;
-      for (const Json& called : node["subgraphIds"]) {
+      for (const ParsedJson& called : node["subgraphIds"]) {
         EXPECT_TRUE(graphs.count(called.get<std::string>()));
         ++links;
       }
@@ -206,22 +208,22 @@ TEST(Graph, ModelExplorerJson) {
 
 TEST(Graph, NamespacesAreScopesOfOpNames) {
   const Graphed g{test::estimated(kChain, "v5e")};
-  const Json json = explorer_graphs(g.data());
-  for (const Json& node : json["graphs"][0]["nodes"])
+  const ParsedJson json = explorer_graphs(g.data());
+  for (const ParsedJson& node : json["graphs"][0]["nodes"])
     EXPECT_EQ(node["namespace"], node["id"] == "d" ? "jit(f)/layer" : "") << node["id"];
 }
 
 TEST(Graph, NodeDataIsThatOfTheRun) {
   const Graphed g{test::estimated(test::kManyThings, "v5e")};
   const GraphData data = g.data();
-  const Json times = node_data(data, GraphColour::kTime);
+  const ParsedJson times = node_data(data, GraphColour::kTime);
   double sum = 0;
   for (const auto& [graph, values] : times.items()) {
     EXPECT_EQ(values["gradient"].size(), 3u);
     for (const auto& [node, result] : values["results"].items()) sum += result["value"].get<double>();
   }
   EXPECT_NEAR(sum, static_cast<double>(data.makespan().count()) / 1e6, 1e-6);
-  const Json spaces = node_data(data, GraphColour::kSpace);
+  const ParsedJson spaces = node_data(data, GraphColour::kSpace);
   EXPECT_EQ(spaces["main"]["results"]["done"]["value"], "vmem");
   EXPECT_EQ(spaces["main"]["results"]["b"]["value"], "hbm");
   EXPECT_EQ(node_data(data, GraphColour::kCategory)["main"]["results"]["m"]["value"], "matmul");

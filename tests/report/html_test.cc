@@ -107,11 +107,11 @@ Page page_of(std::string_view module, const std::string& device = "v5e", const H
 }
 
 constexpr std::string_view kEmpty = "HloModule m\nENTRY e { ROOT t = () tuple() }";
-constexpr std::string_view kUnknownSpace =
+constexpr std::string_view kOtherSpace =
     "HloModule m\nENTRY e { a = f32[4]{0:S(9)} parameter(0) ROOT b = f32[4] negate(a) }";
 
 TEST(Html, HoldsWhatTheJsonSays) {
-  for (const std::string_view module : {test::kManyThings, kEmpty, kUnknownSpace}) {
+  for (const std::string_view module : {test::kManyThings, kEmpty, kOtherSpace}) {
     const Page page = page_of(module);
     const OrderedJson json = OrderedJson::parse(to_json(page.estimated.report, "1.2.3"));
     const OrderedJson data = OrderedJson::parse(unpacked(page.part.report));
@@ -281,7 +281,7 @@ std::vector<std::string> problems_of(std::string_view html) {
 }
 
 TEST(Html, IsOneWellFormedFile) {
-  for (const std::string_view module : {test::kManyThings, kEmpty, kUnknownSpace}) {
+  for (const std::string_view module : {test::kManyThings, kEmpty, kOtherSpace}) {
     const std::string page = page_of(module).text;
     EXPECT_THAT(problems_of(page), IsEmpty());
     EXPECT_TRUE(page.starts_with("<!DOCTYPE html>\n"));

@@ -19,7 +19,7 @@
 namespace hlosim {
 namespace {
 
-using Json = nlohmann::json;
+using ParsedJson = nlohmann::json;
 
 /// A body of `trips` iterations in a body of `outer` iterations; most of VMEM's use is in the inner one.
 std::string nested(int64_t outer, int64_t trips) {
@@ -328,8 +328,8 @@ std::vector<Written> all_written() {
 TEST(MemoryCurve, ChromesCountersHaveTheReportsMeans) {
   for (const Written& one : all_written()) {
     std::map<std::string, MemoryCurve> curves;
-    const Json document = Json::parse(chrome_json({&one.trace, 1}));
-    for (const Json& event : document.at("traceEvents")) {
+    const ParsedJson document = ParsedJson::parse(chrome_json({&one.trace, 1}));
+    for (const ParsedJson& event : document.at("traceEvents")) {
       if (event.at("ph") != "C") continue;
       const auto time = static_cast<int64_t>(std::llround(event.at("ts").get<double>() * 1e6));
       curves[event.at("name")].push_back(
@@ -342,19 +342,19 @@ TEST(MemoryCurve, ChromesCountersHaveTheReportsMeans) {
   }
 }
 
-std::vector<int64_t> whole_numbers(const Json& column, size_t rows) {
+std::vector<int64_t> whole_numbers(const ParsedJson& column, size_t rows) {
   if (column.contains("c")) return std::vector<int64_t>(rows, column["c"].get<int64_t>());
   std::vector<int64_t> out;
-  for (const Json& change : column["d"])
+  for (const ParsedJson& change : column["d"])
     out.push_back((out.empty() ? 0 : out.back()) + change.get<int64_t>());
   return out;
 }
 
 TEST(MemoryCurve, ThePagesCurvesHaveTheReportsMeans) {
   for (const Written& one : all_written()) {
-    const Json data = Json::parse(timeline_data(one.trace));
+    const ParsedJson data = ParsedJson::parse(timeline_data(one.trace));
     ASSERT_EQ(data["counters"].size(), one.estimated.estimate.occupancy.spaces.size());
-    for (const Json& counter : data["counters"]) {
+    for (const ParsedJson& counter : data["counters"]) {
       const auto rows = counter["points"]["rows"].get<size_t>();
       const auto times = whole_numbers(counter["points"]["columns"]["time_ps"], rows),
                  bytes = whole_numbers(counter["points"]["columns"]["bytes"], rows);

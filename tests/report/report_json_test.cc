@@ -14,16 +14,16 @@
 namespace hlosim {
 namespace {
 
-using Json = nlohmann::json;
+using ParsedJson = nlohmann::json;
 using test::Estimated;
 using test::estimated;
 
 // The part of JSON Schema that reports/report.schema.json uses, stricter: members it doesn't name are errors.
 class Schema {
  public:
-  explicit Schema(Json schema) : schema_(std::move(schema)) {}
+  explicit Schema(ParsedJson schema) : schema_(std::move(schema)) {}
 
-  std::vector<std::string> findings(const Json& value) {
+  std::vector<std::string> findings(const ParsedJson& value) {
     findings_.clear();
     check(schema_, value, "$");
     return findings_;
@@ -32,13 +32,13 @@ class Schema {
  private:
   void complain(const std::string& path, const std::string& what) { findings_.push_back(path + ": " + what); }
 
-  static bool has_type(const std::string& type, const Json& value) {
+  static bool has_type(const std::string& type, const ParsedJson& value) {
     if (type == "integer") return value.is_number_integer();
     if (type == "number") return value.is_number();
     return type == value.type_name();  // object, array, string, boolean, null
   }
 
-  void check(const Json& schema, const Json& value, const std::string& path) {
+  void check(const ParsedJson& schema, const ParsedJson& value, const std::string& path) {
     static const std::set<std::string> kKnown = {
         "$schema", "title", "description", "type",    "properties",          "required",
         "items",   "enum",  "const",       "minimum", "additionalProperties"};
@@ -49,9 +49,10 @@ class Schema {
         std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
       complain(path, value.dump() + " is not in the list");
     if (schema.contains("type")) {
-      const Json types = schema["type"].is_array() ? schema["type"] : Json::array({schema["type"]});
-      const bool fits =
-          std::any_of(types.begin(), types.end(), [&](const Json& type) { return has_type(type, value); });
+      const ParsedJson types =
+          schema["type"].is_array() ? schema["type"] : ParsedJson::array({schema["type"]});
+      const bool fits = std::any_of(types.begin(), types.end(),
+                                    [&](const ParsedJson& type) { return has_type(type, value); });
       if (!fits)
         return complain(path, "is a " + std::string(value.type_name()) + ", expected " + types.dump());
     }
@@ -66,8 +67,8 @@ class Schema {
         check(schema["additionalProperties"], member, path + "." + key);
   }
 
-  void check_members(const Json& schema, const Json& value, const std::string& path) {
-    for (const Json& name : schema["required"])
+  void check_members(const ParsedJson& schema, const ParsedJson& value, const std::string& path) {
+    for (const ParsedJson& name : schema["required"])
       if (!value.contains(name)) complain(path, "lacks " + name.dump());
     for (const auto& [key, member] : value.items()) {
       if (!schema["properties"].contains(key))
@@ -77,17 +78,19 @@ class Schema {
     }
   }
 
-  Json schema_;
+  ParsedJson schema_;
   std::vector<std::string> findings_;
 };
 
-Json schema_file() {
+ParsedJson schema_file() {
   std::ifstream file(test::source_folder() / "reports/report.schema.json");
   EXPECT_TRUE(file);
-  return Json::parse(file, nullptr, false);
+  return ParsedJson::parse(file, nullptr, false);
 }
 
-Json json_of(const Report& report) { return Json::parse(to_json(report, "1.2.3"), nullptr, false); }
+ParsedJson json_of(const Report& report) {
+  return ParsedJson::parse(to_json(report, "1.2.3"), nullptr, false);
+}
 
 TEST(ReportJson, FollowsTheSchema) {
   Schema schema(schema_file());
@@ -99,7 +102,7 @@ TEST(ReportJson, FollowsTheSchema) {
       const Estimated e = estimated(text, device, {{"host.chips", "3"}});
       EXPECT_THAT(schema.findings(json_of(e.report)), testing::IsEmpty()) << device;
       const Metrics figures = make_figures(e.report, *e.module, op_table(), e.estimate);
-      EXPECT_THAT(schema.findings(Json::parse(to_json(e.report, figures, "1.2.3"), nullptr, false)),
+      EXPECT_THAT(schema.findings(ParsedJson::parse(to_json(e.report, figures, "1.2.3"), nullptr, false)),
                   testing::IsEmpty())
           << device;
     }
@@ -107,7 +110,7 @@ TEST(ReportJson, FollowsTheSchema) {
 
 TEST(ReportJson, SchemaFindsWhatIsWrong) {
   Schema schema(schema_file());
-  Json json = json_of(estimated(test::kManyThings, "v5e").report);
+  ParsedJson json = json_of(estimated(test::kManyThings, "v5e").report);
   json["schema_version"] = 2;
   json["time"]["total_ps"] = "long";
   json["traffic"].erase("hbm_bytes");
@@ -119,7 +122,7 @@ TEST(ReportJson, SchemaFindsWhatIsWrong) {
 
 TEST(ReportJson, SaysWhatTheReportSays) {
   const Estimated e = estimated(test::kManyThings, "v5e");
-  const Json json = json_of(e.report);
+  const ParsedJson json = json_of(e.report);
   EXPECT_EQ(json["tool"]["version"], "1.2.3");
   EXPECT_EQ(json["time"]["total_ps"], e.report.totals.makespan.count());
   EXPECT_EQ(json["traffic"]["hbm_bytes"], e.report.hbm_traffic().total().count());
@@ -131,12 +134,12 @@ TEST(ReportJson, SaysWhatTheReportSays) {
   EXPECT_EQ(json["collectives"][0]["sent_bytes"], 2 * 3 * 256 * 128 * 4 / 4);
   EXPECT_EQ(json["loops"][0]["trip_count"], 5);
   EXPECT_EQ(json["work"]["unknown_instructions"], 1);
-  for (const Json& row : json["instructions"]) {
+  for (const ParsedJson& row : json["instructions"]) {
     if (row["name"] == "nobody_knows") {
       EXPECT_TRUE(row["flops"].is_null());
     }
   }
-  for (const Json& space : json["memory"]["spaces"]) {
+  for (const ParsedJson& space : json["memory"]["spaces"]) {
     if (space["name"] == "vmem") {
       EXPECT_EQ(space["peak_bytes"], 256 * 128 * 4);
       EXPECT_EQ(space["number"], 1);
