@@ -54,4 +54,4 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // ERR: dynamic.mlir:6:1: error: argument 0: dimension 0 of tensor<?x4xf32> is dynamic, expected a static size
 // ERR:   func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // ERR:   ^
-// ERR:   hint: --dim gives the dynamic dimensions of arguments a size
+// ERR:   hint: --dim=arg0.0=SIZE
