@@ -321,7 +321,7 @@ TEST(ModelAdvice, LargeTilesOfExpertsStay) {
 // It takes longer, and makes the step fit.
 TEST(ModelAdvice, LogitsInPartsMakeItFit) {
   StepOptions step;
-  step.batch = 64, step.sequence = 2048;
+  step.batch = 80, step.sequence = 2048;
   expect_model_advice(model_setup(step), "vocab-tiles", "vocab_tiles=", Proof::State::kProven);
 }
 
