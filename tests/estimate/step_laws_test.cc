@@ -79,8 +79,8 @@ TEST(StepLaws, TimeGrowsWithTheBatchWithoutAJump) {
   }
 }
 
-/// Each device has the same parameters and sequences, and the more of them add up their gradients. 1 % of a step:
-/// an order is found greedily, and one for slower collectives has hidden more of them by 0.8 %.
+/// Each device has the same parameters and sequences, and the more of them add up their gradients. 1 % of a
+/// step: an order is found greedily, and one for slower collectives has hidden more of them by 0.8 %.
 TEST(StepLaws, MoreDevicesAtEqualWorkAreNoFaster) {
   constexpr double kOrder = 0.01;
   for (const auto& [model, device] : {std::pair{"llama3-8b", "v6e"}, {"tiny", "v5p"}, {"tiny-moe", "v7x"}}) {
