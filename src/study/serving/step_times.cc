@@ -55,9 +55,11 @@ ServerStepCost kernel_cost(double seconds, double picojoules) {
   return cost;
 }
 
+/// Grouped products of servers run in their own kernel, unless the user chose another one.
 Device of_server(Device device) {
   RaggedWalk& walk = device.config.kernel.ragged_walk;
-  if (walk == RaggedWalk::kGroups) walk = RaggedWalk::kServed;
+  const bool is_chosen = std::ranges::count(device.changes, "kernel.ragged_walk", &DeviceChange::path) > 0;
+  if (walk == RaggedWalk::kGroups && !is_chosen) walk = RaggedWalk::kServed;
   return device;
 }
 
