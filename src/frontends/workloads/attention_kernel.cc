@@ -244,8 +244,8 @@ class KernelAttention {
     const Expr context = enter(graph, out.context), sums = enter(graph, out.sums);
     const Expr given = enter(graph, cotangent);
     const ElementType wide = graph.element(sums);
-    Expr products =
-        reduce_sum(graph, multiply(graph, convert(graph, context, wide), convert(graph, given, wide)), {3});
+    const Expr wide_given = convert(graph, given, wide), wide_context = convert(graph, context, wide);
+    Expr products = reduce_sum(graph, multiply(graph, wide_context, wide_given), {3});
     // What the sums themselves hand back acts on the scores as a smaller product does.
     if (const std::optional<Expr> of_sums = backward.so_far(out.sums))
       products = subtract(graph, products, enter(graph, *of_sums));

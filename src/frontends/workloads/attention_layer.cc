@@ -49,8 +49,10 @@ Expr rotary(const LayerScope& scope, Expr x) {
   const Expr cos = broadcast(graph, cosine(graph, turned), halves, places);
   const Expr wide = convert(graph, x, scope.wide());
   const Expr a = slice(graph, wide, 3, 0, half), b = slice(graph, wide, 3, half, size);
-  const Expr first = subtract(graph, multiply(graph, a, cos), multiply(graph, b, sin));
-  const Expr second = add(graph, multiply(graph, b, cos), multiply(graph, a, sin));
+  const Expr b_sin = multiply(graph, b, sin), a_cos = multiply(graph, a, cos);
+  const Expr first = subtract(graph, a_cos, b_sin);
+  const Expr a_sin = multiply(graph, a, sin), b_cos = multiply(graph, b, cos);
+  const Expr second = add(graph, b_cos, a_sin);
   return convert(graph, concatenate(graph, {first, second}, 3), scope.type());
 }
 
@@ -152,8 +154,9 @@ Expr absorbed_attention(const LayerScope& scope, const AttentionInputs& in) {
   const Expr turned = slice(graph, in.queries, 3, nope, q[3]);
   const Expr absorbed =
       transpose(graph, dot(graph, plain, slice(graph, up, 2, 0, nope), {{3}, {2}, {2}, {1}}), by_head);
-  const Expr scores = add(graph, dot(graph, absorbed, in.keys, {{3}, {2}, {0}, {0}}),
-                          dot(graph, turned, in.values, {{3}, {2}, {0}, {0}}));  // [b, l, heads, s]
+  const Expr by_position = dot(graph, turned, in.values, {{3}, {2}, {0}, {0}});
+  const Expr by_content = dot(graph, absorbed, in.keys, {{3}, {2}, {0}, {0}});
+  const Expr scores = add(graph, by_content, by_position);  // [b, l, heads, s]
   const Dims dims = graph.dims(scores);
   const Expr shares = shares_of(scope, reshape(graph, scores, {dims[0], 1, dims[1], dims[2], dims[3]}), in);
   const Expr context = dot(graph, convert(graph, reshape(graph, shares, dims), scope.type()), in.keys,
@@ -194,9 +197,8 @@ Expr cache_with(const LayerScope& scope, Expr cache, Expr rows) {
   const Dims pool = graph.dims(cache), batch = graph.dims(rows);
   Dims tokens(pool.begin() + 1, pool.end()), written(batch.begin() + 1, batch.end());
   tokens[0] *= pool[0], written[0] *= batch[0];
-  const Expr replaced =
-      replace_rows(graph, reshape(graph, cache, tokens), reshape(graph, rows, written), *scope.slots);
-  return reshape(graph, replaced, pool);
+  const Expr row_list = reshape(graph, rows, written), token_list = reshape(graph, cache, tokens);
+  return reshape(graph, replace_rows(graph, token_list, row_list, *scope.slots), pool);
 }
 
 /// The tokens of each request [b, s, …], brought together from its pages where the cache has some.

@@ -31,8 +31,8 @@ Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first) {
   Expr x;
   if (scope.options.one_hot_embedding) {
     const Dims wide{dims[0], dims[1], scope.model.vocab};
-    const Expr is_token =
-        compare(graph, broadcast(graph, tokens, wide, {0, 1}), iota(graph, ElementType::kS32, wide, 2), "EQ");
+    const Expr numbers = iota(graph, ElementType::kS32, wide, 2);
+    const Expr is_token = compare(graph, broadcast(graph, tokens, wide, {0, 1}), numbers, "EQ");
     const Expr rows = scope.constrained(convert(graph, is_token, scope.type()),
                                         {Axis::kBatch, Axis::kLength, Axis::kActVocab});
     x = dot(graph, rows, table, {{2}, {0}});
@@ -44,7 +44,8 @@ Expr embed(const LayerScope& scope, Expr tokens, std::optional<Expr> first) {
   if (!scope.has("positions")) return x;
   Expr places = iota(graph, ElementType::kS32, {dims[1]}, 0);
   if (first && graph.rank(*first) == 1) {
-    places = add(graph, broadcast(graph, places, dims, {1}), broadcast(graph, *first, dims, {0}));
+    const Expr starts = broadcast(graph, *first, dims, {0});
+    places = add(graph, broadcast(graph, places, dims, {1}), starts);
     return scope.residual(add(graph, x, gather_rows(graph, scope.parameter("positions"), places)));
   }
   if (first) places = add(graph, places, broadcast(graph, *first, {dims[1]}, {}));

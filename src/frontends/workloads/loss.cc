@@ -10,8 +10,8 @@ namespace {
 Expr cross_entropy(const LayerScope& scope, Expr logits, Expr targets, double share) {
   ExpressionGraph& graph = scope.graph;
   const Dims dims = graph.dims(logits);
-  const Expr is_target =
-      compare(graph, broadcast(graph, targets, dims, {0, 1}), iota(graph, ElementType::kS32, dims, 2), "EQ");
+  const Expr numbers = iota(graph, ElementType::kS32, dims, 2);
+  const Expr is_target = compare(graph, broadcast(graph, targets, dims, {0, 1}), numbers, "EQ");
   const Expr highest = stop_gradient(graph, reduce_max(graph, logits, {2}));
   const Expr shifted = subtract(graph, logits, along(graph, highest, dims, 2));
   const Expr sums = logarithm(graph, reduce_sum(graph, exponential(graph, shifted), {2}));

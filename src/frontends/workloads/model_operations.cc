@@ -166,7 +166,8 @@ Expr inverse_square_root(ExpressionGraph& graph, Expr a) {
 Expr tangent_hyperbolic(ExpressionGraph& graph, Expr a) {
   return elementwise(graph, Opcode::kTanh, {a}, [](Backward& backward, Expr self, Expr cotangent) {
     const Parts p(backward, self);
-    const Expr slope = subtract(p.graph, full_like(p.graph, self, 1), multiply(p.graph, self, self));
+    const Expr square = multiply(p.graph, self, self);
+    const Expr slope = subtract(p.graph, full_like(p.graph, self, 1), square);
     backward.add(p.a(), multiply(p.graph, cotangent, slope));
   });
 }

@@ -31,8 +31,8 @@ Routing route(const LayerScope& scope, Expr x) {
   routing.experts = moe.random_routing
                         ? dealt_out(graph, chosen, moe.experts)
                         : element(graph, largest(graph, stop_gradient(graph, scores), moe.top_k), 1);
-  const Expr is_chosen = compare(graph, broadcast(graph, routing.experts, all, {0, 1, 2}),
-                                 iota(graph, ElementType::kS32, all, 3), "EQ");
+  const Expr numbers = iota(graph, ElementType::kS32, all, 3);
+  const Expr is_chosen = compare(graph, broadcast(graph, routing.experts, all, {0, 1, 2}), numbers, "EQ");
   routing.choice = convert(graph, is_chosen, scope.wide());
   routing.weights =
       reduce_sum(graph, multiply(graph, routing.choice, broadcast(graph, scores, all, {0, 1, 3})), {3});
@@ -47,13 +47,14 @@ Expr sparse_mlp(const LayerScope& scope, Expr x) {
   ExpressionGraph& graph = scope.graph;
   graph.set_scope("moe");
   const Routing routing = route(scope, x);
-  Expr out = scope.model.moe->dispatch == MoeConfig::Dispatch::kDropless ? sorted_experts(scope, x, routing)
-                                                                         : slotted_experts(scope, x, routing);
+  const Expr out = scope.model.moe->dispatch == MoeConfig::Dispatch::kDropless
+                       ? sorted_experts(scope, x, routing)
+                       : slotted_experts(scope, x, routing);
   if (scope.model.moe->shared_experts == 0) return out;
   const Expr shared = dense_mlp(scope, x, "shared");
   graph.set_scope("moe");
-  out = add(graph, scope.residual(out), scope.residual(shared));
-  return out;
+  const Expr of_all = scope.residual(shared), of_chosen = scope.residual(out);
+  return add(graph, of_chosen, of_all);
 }
 
 // ── slots ──
@@ -68,10 +69,9 @@ Expr running_sums(ExpressionGraph& graph, Expr a) {
   const int64_t blocks = dims[1] / block;
   const auto triangle = [&](int64_t size, const char* direction) {
     const Dims square{size, size};
-    return convert(graph,
-                   compare(graph, iota(graph, ElementType::kS32, square, 0),
-                           iota(graph, ElementType::kS32, square, 1), direction),
-                   graph.element(a));
+    const Expr columns = iota(graph, ElementType::kS32, square, 1);
+    const Expr rows = iota(graph, ElementType::kS32, square, 0);
+    return convert(graph, compare(graph, rows, columns, direction), graph.element(a));
   };
   const Expr cut = reshape(graph, a, {dims[0], blocks, block, dims[2]});
   // [b, blocks, e, block]: element i has the terms up to i.

@@ -71,8 +71,8 @@ double unit_of(ElementType type) { return kFixedRange / (type == ElementType::kF
 Expr float8_dot(ExpressionGraph& graph, Expr a, Expr b, const DotDims& dims, ElementType a_type,
                 ElementType b_type) {
   const ElementType type = graph.element(a);
-  const Expr sums =
-      dot(graph, to_float8(graph, a, a_type), to_float8(graph, b, b_type), dims, ElementType::kF32);
+  const Expr short_b = to_float8(graph, b, b_type), short_a = to_float8(graph, a, a_type);
+  const Expr sums = dot(graph, short_a, short_b, dims, ElementType::kF32);
   return convert(graph, scale(graph, sums, unit_of(a_type) * unit_of(b_type)), type);
 }
 

@@ -45,8 +45,8 @@ Expr largest_key(ExpressionGraph& graph, Expr keys, const std::function<Expr(Exp
 /// -log(-log(u)) of numbers u between 0 and 1, neither of them.
 Expr gumbel_noise(ExpressionGraph& graph, Expr bits) {
   const Expr u = scale(graph, convert(graph, bits, kF32), std::exp2(-32));
-  const Expr inside = minimum(graph, maximum(graph, u, full_like(graph, u, std::exp2(-33))),
-                              full_like(graph, u, 1 - std::exp2(-24)));
+  const Expr below_one = full_like(graph, u, 1 - std::exp2(-24));
+  const Expr inside = minimum(graph, maximum(graph, u, full_like(graph, u, std::exp2(-33))), below_one);
   return negate(graph, logarithm(graph, negate(graph, logarithm(graph, inside))));
 }
 
