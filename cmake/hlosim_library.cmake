@@ -92,7 +92,7 @@ function(hlosim_compile_options target)
 endfunction()
 
 # Headers that most files include, compiled once (HLOSIM_PCH): the standard library's, fmt's, and ours that rarely change.
-# Every header of ours still compiles without them (tests/CMakeLists.txt, tools.headers_compile_alone).
+# Every header of ours still compiles without them (tools/check_headers, which knows the names in them).
 option(HLOSIM_PCH "Compile the commonest headers once" ON)
 
 # hlosim_unity(<target>): with HLOSIM_UNITY, compiles the target's sources in batches. Each source opens its own anonymous
