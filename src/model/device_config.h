@@ -331,6 +331,7 @@ struct IciConfig {
   Topology pod, default_slice;
   std::vector<Topology> slices;
   WrapRule wrap = WrapRule::kNever;
+  bool one_way_rings = false;
   std::optional<BytesPerSecond> die_to_die;
   std::optional<Picoseconds> die_launch;
   std::optional<PicojoulesPerByte> energy;
@@ -349,6 +350,9 @@ struct IciConfig {
     field("wrap", self.wrap,
           "when the links of an axis close to a ring: never, full_axis, cubes (all sides "
           "multiples of 4) or always");
+    field("one_way_rings", self.one_way_rings,
+          "all-gathers, reduce-scatters and all-reduces go one way round closed rings, where TensorCores do "
+          "not drive them");
     field("default_slice", self.default_slice, "sides of the slice used without --topology [chips]");
     field("slices", self.slices,
           "sides of the slice of each size on offer, the smallest first [chips]; empty: not known");
@@ -423,62 +427,58 @@ struct KernelConfig {
   double score_row = 0, accumulator = 0, score_gradient = 0, cache_read = 0;
   double group_list = 0, masked_operand = 0, merged_row = 0;
   int64_t ragged_rows = 0, ragged_columns = 0, ragged_depth = 0, ragged_turn_columns = 0;
-  int64_t served_rows = 0, served_buffers = 0;
+  int64_t served_rows = 0, served_buffers = 0, paged_block_scale = 1;
   RaggedWalk ragged_walk = RaggedWalk::kGroups;
 
   static void fields(auto& self, auto&& field) {
+    attention_fields(self, field);
+    ragged_fields(self, field);
+    field("paged_block_scale", self.paged_block_scale,
+          "default blocks of paged attention over prompts, as a multiple of v6e's", Range{1, 100});
+  }
+
+ private:
+  /// Attention and losses.
+  static void attention_fields(auto& self, auto&& field) {
     field("overlap", self.overlap,
-          "exponent p of MXU and vector work of one loop, (MXU^p + vector^p)^(1/p): 1 one after the other, "
-          "more hides more",
-          Range{1, 100});
+          "exponent p of a loop's time, (MXU^p + vector^p)^(1/p); 1: one after the other", Range{1, 100});
     field("block_end", self.block_end,
-          "cycles per register of a result block that is begun with zeros, scaled, rounded and stored");
+          "cycles per register of a result block: begun with zeros, scaled, rounded, stored");
     field("row_pick", self.row_pick, "reading one value out of each row of 128, against reading the rows");
-    field("loss", self.loss,
-          "vector ALU slots per register of finished logits: labels, maximum, exponential and sums");
-    field("loss_gradient", self.loss_gradient,
-          "vector ALU slots per register of finished logits: softmax less labels");
+    field("loss", self.loss, "ALU slots per register of logits: labels, maximum, exponential, sums");
+    field("loss_gradient", self.loss_gradient, "ALU slots per register of logits: softmax less labels");
     field("block_scale", self.block_scale,
-          "cycles per register of a gradient's block that is scaled when its sum is complete");
-    field("block_add", self.block_add, "cycles per register of a gradient's block that is added to");
-    field(
-        "score", self.score,
-        "vector ALU slots per register of scores: maximum, subtraction, sum, and one for the exponential of "
-        "base 2, whose factor is part of the queries");
-    field("known_maximum", self.known_maximum,
-          "of score, where a bound of the scores takes the place of their maximum");
+          "cycles per register of a gradient block that is scaled when its sum is complete");
+    field("block_add", self.block_add, "cycles per register of a gradient block that is added to");
+    field("score", self.score,
+          "ALU slots per register of scores: maximum, subtraction, sum, exponential of base 2");
+    field("known_maximum", self.known_maximum, "of score, where a bound takes the place of the maximum");
     field("natural_exponential", self.natural_exponential, "the same beside score for base e");
-    field("mask", self.mask,
-          "vector ALU slots per register of masked scores: the position of a key, its comparison with the "
-          "query's, the choice");
-    field("segment", self.segment, "vector ALU slots per register of scores with segments");
-    field("bias", self.bias, "vector ALU slots per register of scores with a bias");
+    field("mask", self.mask, "ALU slots per register of masked scores: position, comparison, choice");
+    field("segment", self.segment, "ALU slots per register of scores with segments");
+    field("bias", self.bias, "ALU slots per register of scores with a bias");
     field("soft_cap", self.soft_cap,
-          "vector ALU slots per register of capped scores beside the hyperbolic tangent; twice that in "
-          "gradients, "
-          "which need its slope");
+          "ALU slots per register of capped scores, next to the tanh; twice that in gradients");
     field("score_row", self.score_row,
-          "vector ALU slots per register of the running maximum and sum of rows, once per block of keys");
+          "ALU slots per register of running maxima and sums of rows, per block of keys");
     field("accumulator", self.accumulator,
-          "vector ALU slots per register of a result that is rescaled and added to, once per block of keys");
+          "ALU slots per register of a result rescaled and added to, per block of keys");
     field("score_gradient", self.score_gradient,
-          "vector ALU slots per register of scores in gradients: subtraction, exponential, (dp - di) * p, "
-          "and two "
-          "roundings to the type of the products");
+          "ALU slots per register of scores in gradients: exponential, product, rounding");
     field("cache_read", self.cache_read,
-          "share of memory.hbm.bandwidth at which decode attention reads a paged key-value cache",
-          Range{1e-3, 1});
+          "share of memory.hbm.bandwidth for decode attention on a paged cache", Range{1e-3, 1});
+    field("merged_row", self.merged_row,
+          "cycles per register of a new row that latent attention merges into a page", Range{0, 1e6});
+  }
+
+  /// Grouped products.
+  static void ragged_fields(auto& self, auto&& field) {
     field("group_list", self.group_list, "instructions that list a grouped product's tiles", Range{0, 1e6});
     field("masked_operand", self.masked_operand,
-          "masks (mask) per register of both operands of a grouped product whose tile ends beyond the depth",
-          Range{0, 1e6});
-    field("merged_row", self.merged_row,
-          "cycles per register of a new token's row that latent attention merges into a page of the cache",
-          Range{0, 1e6});
-    field("ragged_rows", self.ragged_rows, "rows in a tile of a ragged product's kernel", Range{1, 1e6});
-    field("ragged_columns", self.ragged_columns, "columns in a tile of a ragged product's kernel",
-          Range{1, 1e6});
-    field("ragged_depth", self.ragged_depth, "contracting elements in a tile of a ragged product's kernel",
+          "masks per register of both operands where a tile ends beyond the depth", Range{0, 1e6});
+    field("ragged_rows", self.ragged_rows, "rows in a tile of a ragged product", Range{1, 1e6});
+    field("ragged_columns", self.ragged_columns, "columns in a tile of a ragged product", Range{1, 1e6});
+    field("ragged_depth", self.ragged_depth, "contracting elements in a tile of a ragged product",
           Range{1, 1e6});
     field("ragged_turn_columns", self.ragged_turn_columns,
           "columns for which rows that a ragged product turns round are turned again", Range{1, 1e6});
@@ -488,8 +488,7 @@ struct KernelConfig {
     field("served_rows", self.served_rows,
           "rows in a tile of a server's grouped product; smaller groups run in that kernel by groups, too",
           Range{1, 1e6});
-    field("served_buffers", self.served_buffers,
-          "buffers that a server's grouped product has for blocks of weights", Range{1, 100});
+    field("served_buffers", self.served_buffers, "buffers for weights of a server's kernel", Range{1, 100});
   }
 };
 

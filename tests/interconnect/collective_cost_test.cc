@@ -247,6 +247,22 @@ TEST(Slice, TheMostCompactBoxOfAPod) {
   }
 }
 
+TEST(Slice, WhatIsNotOnOfferIsAnAssumption) {
+  const auto assumed = [](const char* device, const std::vector<int64_t>& sides) {
+    AssumptionList assumptions;
+    EXPECT_TRUE(choose_slice(test::device_or_fail(device).config, {Topology{sides}, {}}, 1, assumptions));
+    return assumptions.items().empty() ? std::string() : assumptions.items()[0].text;
+  };
+  EXPECT_EQ(assumed("v6e", {2, 3}),
+            "topology 2x3 is none of the slices that are on offer (ici.slices of TPU v6e)");
+  EXPECT_NE(assumed("v5p", {2, 2, 3}), "");
+  EXPECT_NE(assumed("v4", {2, 4, 8}), "");
+  for (const std::vector<int64_t>& sides : {std::vector<int64_t>{1, 1}, {2, 4}, {4, 2}, {16, 16}})
+    EXPECT_EQ(assumed("v6e", sides), "");
+  EXPECT_EQ(assumed("v4", {4, 8, 12}), "");  // of whole cubes
+  EXPECT_EQ(assumed("unit", {2, 3}), "");    // nobody knows which slices there are
+}
+
 TEST(Slice, WhatDoesNotFitIsSaid) {
   const Device v4 = test::device_or_fail("v4"), v5e = test::device_or_fail("v5e");
   AssumptionList assumptions;
@@ -279,10 +295,12 @@ TEST(Slice, WhatDoesNotFitIsSaid) {
   EXPECT_EQ(message(v5e, {{}, {}, SliceForm::kRule, 4}, 16), "4 slices of 2x2 (no wrap-around)");
   EXPECT_EQ(message(v5e, {}, 512), "16x32 (wraps along x)");
   EXPECT_EQ(message(v5e, {}, 17), "3x6 (no wrap-around)");
-  ASSERT_EQ(assumptions.items().size(), 2u);
+  ASSERT_EQ(assumptions.items().size(), 3u);
   EXPECT_EQ(assumptions.items()[0].text,
+            "topology 3x5 is none of the slices that are on offer (ici.slices of TPU v5e)");
+  EXPECT_EQ(assumptions.items()[1].text,
             "512 chips are more than a pod of TPU v5e (16x16): assumed to be one longer torus");
-  EXPECT_EQ(assumptions.items()[1].text, "17 chips form no slice of TPU v5e: assumed to be part of 3x6");
+  EXPECT_EQ(assumptions.items()[2].text, "17 chips form no slice of TPU v5e: assumed to be part of 3x6");
 }
 
 // Published and measured: all-gathers on a ring of 16 of v5e go both ways (JAX scaling book, 95 % of 2 x 45
@@ -311,14 +329,14 @@ TEST(CollectiveCost, TensorCoresTakeAxesInTurn) {
 }
 
 // Of the six links of a chip in a closed torus three are used; lines and exchanges are as ever.
-TEST(CollectiveCost, RingsGoOneWayWhereCompilersOffloadCollectives) {
+TEST(CollectiveCost, RingsGoOneWayWhereTheDeviceSaysSo) {
   const Device v7x = test::device_or_fail("v7x");
-  Device not_offloading = v7x;
-  not_offloading.config.sparsecore->offload_reduce_scatters = false;
+  Device two_ways = v7x;
+  two_ways.config.ici.one_way_rings = false;
   const double v = 1024.0 * 4096 * 2;
   const std::string text = gather(1024, 4096, 128, "{}").replace(27, 2, "128");
   const CollectiveCost one_way = cost_of(text, v7x, {4, 4, 4});
-  const CollectiveCost both_ways = cost_of(text, not_offloading, {4, 4, 4});
+  const CollectiveCost both_ways = cost_of(text, two_ways, {4, 4, 4});
   EXPECT_NEAR(static_cast<double>(one_way.by_bytes.count()), v * 63 / 64 / (3 * 90e9) * 1e12, 1e4);
   EXPECT_NEAR(static_cast<double>(both_ways.by_bytes.count()), v * 63 / 64 / (6 * 90e9) * 1e12, 1e4);
   EXPECT_EQ(one_way.hops, 9);
@@ -328,7 +346,7 @@ TEST(CollectiveCost, RingsGoOneWayWhereCompilersOffloadCollectives) {
             "all-gather: one-way ring of 4 along x, one-way ring of 4 along y, one-way ring of 4 along z, "
             "axes in rotation");
   const std::string on_lines = gather(1024, 4096, 8, "{}").replace(27, 2, "8");
-  EXPECT_EQ(cost_of(on_lines, v7x, {2, 2, 1}).network, cost_of(on_lines, not_offloading, {2, 2, 1}).network);
+  EXPECT_EQ(cost_of(on_lines, v7x, {2, 2, 1}).network, cost_of(on_lines, two_ways, {2, 2, 1}).network);
 }
 
 TEST(CollectiveCost, StartsOfAllGathersHoldTheCoresForTheFirstStep) {

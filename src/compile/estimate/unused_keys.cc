@@ -26,7 +26,8 @@ class RunKeys {
     add({"clock", "cores", "cores_per_chip", "mxu.count", "mxu.rows", "mxu.columns", "mxu.types.bf16.rows",
          "mxu.types.bf16.cadence", "mxu.types.bf16.passes"});
     if (!run.loops.empty()) add({"overhead.loop_iteration"});
-    if (run.grid.devices() > 1) add({"ici.links", "ici.pod", "ici.wrap", "ici.default_slice", "host.chips"});
+    if (run.grid.devices() > 1)
+      add({"ici.links", "ici.pod", "ici.wrap", "ici.one_way_rings", "ici.default_slice", "host.chips"});
     const bool lays_out = !carries_tiles(given);
     if (lays_out) add({"tiling", "vpu.lanes", "vpu.sublanes"});
     for (const EnergyPart& part : energy_of(device.config, run.totals))
@@ -156,9 +157,10 @@ uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device
     hash.add(record.time);
     hash.add(record.exposed);
     hash.add(static_cast<int64_t>(record.bound_by));
-    hash.add(record.cost.busy);
-    hash.add(record.cost.fixed);
-    hash.add(record.cost.traffic);
+    const InstructionCost& cost = estimate.simulation.cost(record);
+    hash.add(cost.busy);
+    hash.add(cost.fixed);
+    hash.add(cost.traffic);
   }
   for (const TransferRecord& transfer : estimate.simulation.transfers) {
     hash.add(transfer.start);

@@ -5,8 +5,8 @@
 //   auto cost = cost_collective(op, device, slice, grid, assumptions, order);
 //   drive_collective(*cost, instruction, offloads.has(id), device, assumptions);
 //
-// Cores beside the TensorCores serve all links of a chip at the same time; TensorCores take one axis of the
-// torus after the other. docs/timing_model.md has the equations and what was measured.
+// Cores beside the TensorCores serve all axes of the torus at the same time; TensorCores take one after the
+// other. docs/timing_model.md has the equations and what was measured.
 #pragma once
 
 #include <optional>

@@ -67,7 +67,7 @@ class CollectiveModel {
         assumptions_(assumptions),
         network_(slice),
         in_turn_(order == AxisOrder::kInTurn && device.ici.core_bandwidth),
-        one_way_(!in_turn_ && offloads_reduce_scatters(device)) {}
+        one_way_(!in_turn_ && device.ici.one_way_rings) {}
 
   /// Chip of a member, over all slices: XLA's default assignment numbers partitions first.
   int64_t chip_of(int64_t flattened) const;

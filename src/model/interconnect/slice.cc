@@ -108,6 +108,22 @@ Result<Slice> requested_slice(const DeviceConfig& device, const SliceRequest& re
                              slice.devices(), needed));
 }
 
+/// One chip, a slice that the device file lists, or one of whole cubes: these are put together as asked for.
+bool is_on_offer(const DeviceConfig& device, const Topology& topology) {
+  const auto longer_sides = [](std::vector<int64_t> sides) {
+    std::erase(sides, 1);
+    std::ranges::sort(sides);
+    return sides;
+  };
+  const std::vector<int64_t> sides = longer_sides(topology.sides);
+  if (sides.empty() || device.ici.slices.empty()) return true;
+  if (device.ici.wrap == WrapRule::kCubes && sides.size() == device.ici.pod.sides.size() &&
+      std::ranges::all_of(sides, [](int64_t side) { return side % 4 == 0; }))
+    return true;
+  return std::ranges::any_of(device.ici.slices,
+                             [&](const Topology& one) { return longer_sides(one.sides) == sides; });
+}
+
 }  // namespace
 
 int64_t Slice::chips_per_slice() const {
@@ -166,7 +182,13 @@ Result<Slice> choose_slice(const DeviceConfig& device, const SliceRequest& reque
                          : fmt::format("topology {} has {} devices, not {}",
                                        sides_text(request.topology->sides), there, *request.devices));
   }
-  if (request.topology) return requested_slice(device, request, needed);
+  if (request.topology) {
+    auto slice = requested_slice(device, request, needed);
+    if (slice && !is_on_offer(device, *request.topology))
+      assumptions.add(fmt::format("topology {} is none of the slices that are on offer (ici.slices of {})",
+                                  sides_text(request.topology->sides), device.name));
+    return slice;
+  }
   if (request.devices && *request.devices < needed)
     return failure(fmt::format("{} devices were given, the module runs on {}", *request.devices, needed));
   const int64_t devices = request.devices ? *request.devices : needed;

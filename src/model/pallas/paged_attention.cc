@@ -337,16 +337,13 @@ PagedBlocks default_paged_blocks(const DeviceConfig& device, const PagedProblem&
   constexpr double kDecodeBytes = 16.0 * 1024 * 1024;
   const double token = cache_bytes_per_token(problem, lanes);
   blocks.decode_kv = blocks.decode_kv_compute = paged(power_of_two_from(kDecodeBytes / token));
-  // From v7x on: half of the VMEM of v6e, with arithmetic of 16 bits.
-  const bool is_v7 = device.vmem_space().capacity.value_or(Bytes(0)).count() < int64_t{100} << 20 &&
-                     Core(device).is_native(ElementType::kBF16);
   const auto divides = [](int64_t part, int64_t of) {  // the largest part of at most `part`
     while (part > 1 && of % part != 0) --part;
     return std::max<int64_t>(part, 1);
   };
-  const int64_t scale = is_v7 ? 2 : 1;
+  const int64_t scale = device.kernel.paged_block_scale;
   blocks.q = std::clamp<int64_t>(scale * 1024 / group, 1, std::max<int64_t>(tokens / 2, 1));
-  blocks.kv = paged(std::min(scale * 1024, is_v7 ? most / 2 : most));
+  blocks.kv = paged(std::min(scale * 1024, most / scale));
   blocks.q_compute = divides(std::max<int64_t>(scale * 512 / group, 1), blocks.q);
   blocks.kv_compute = divides(std::max<int64_t>(std::min<int64_t>(512, most / 2), 1), blocks.kv);
   return blocks;
