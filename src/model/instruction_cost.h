@@ -105,7 +105,12 @@ class InstructionCosts {
     return at < 0 ? none_ : costs_[static_cast<size_t>(at)];
   }
   void set(InstructionId id, const InstructionCost& cost) {
-    index_[id] = static_cast<int32_t>(costs_.size());
+    int32_t& at = index_[id];
+    if (at >= 0) {
+      costs_[static_cast<size_t>(at)] = cost;
+      return;
+    }
+    at = static_cast<int32_t>(costs_.size());
     costs_.push_back(cost);
   }
   void reserve(size_t count) { costs_.reserve(count); }

@@ -26,7 +26,7 @@ void add_run(const Module& module, const OpDef& def, const DeviceConfig& device,
       result.waited_for =
           module[simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction].name;
     // Links are no part of cost_with_terms().
-    const InstructionCost& in_run = record.cost;
+    const InstructionCost& in_run = simulation.cost(record);
     const bool on_links = in_run.busy[index_of(Unit::kIci)].count() > 0;
     if ((def.has(kCollective) && !def.has(kAsyncStart)) || on_links) cost = in_run;
   }

@@ -145,11 +145,12 @@ class Maker {
     InstructionMetrics& one = row(record.id);
     one.executions += record.executions;
     one.bound_by = report_.unit_name(record.bound_by);
+    const InstructionCost& cost = estimate_.simulation.cost(record);
     one.amounts[kTime] += record.self_time.count();
-    one.amounts[kHbmBytes] += all(record.cost.traffic[report_.hbm].total().count(), record.executions);
-    one.amounts[kFlops] += all(record.cost.flops.count(), record.executions);
-    one.amounts[kVectorOperations] += all(record.cost.vector_operations, record.executions);
-    one.amounts[kTranscendentals] += all(record.cost.transcendentals, record.executions);
+    one.amounts[kHbmBytes] += all(cost.traffic[report_.hbm].total().count(), record.executions);
+    one.amounts[kFlops] += all(cost.flops.count(), record.executions);
+    one.amounts[kVectorOperations] += all(cost.vector_operations, record.executions);
+    one.amounts[kTranscendentals] += all(cost.transcendentals, record.executions);
   }
 
   void add_transfers() {

@@ -74,10 +74,9 @@ class GraphJson {
 
   Json value(InstructionId id, GraphColour colour) const {
     if (colour != GraphColour::kTime) {
-      const InstructionRecord* record = data_.record(id);
-      if (colour == GraphColour::kCategory && !record) return nullptr;
+      if (colour == GraphColour::kCategory && !data_.record(id)) return nullptr;
       const std::string word =
-          colour == GraphColour::kSpace ? data_.space(id) : std::string(to_text(record->cost.category));
+          colour == GraphColour::kSpace ? data_.space(id) : std::string(to_text(data_.cost(id).category));
       if (word.empty()) return nullptr;
       const NodeColours colours = colours_of(data_, id, colour);
       return {{"value", word}, {"bgColor", colours.fill}, {"textColor", colours.text}};
@@ -121,7 +120,7 @@ class GraphJson {
     if (record->exposed.count() > 0)
       list.push_back(pair("exposed_ps", std::to_string(record->exposed.count())));
     list.push_back(pair("bound_by", unit_name(data_.device(), record->bound_by)));
-    list.push_back(pair("category", to_text(record->cost.category)));
+    list.push_back(pair("category", to_text(data_.cost(id).category)));
     list.push_back(pair("executions", std::to_string(record->executions)));
     return list;
   }

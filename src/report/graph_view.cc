@@ -218,7 +218,7 @@ NodeColours colours_of(const GraphData& data, InstructionId id, GraphColour colo
   const InstructionRecord* record = data.record(id);
   if (!record) return readable(kNothing);
   if (colour == GraphColour::kCategory)
-    return readable(kCategoryColours[static_cast<size_t>(record->cost.category)]);
+    return readable(kCategoryColours[static_cast<size_t>(data.cost(id).category)]);
   if (data.longest().count() == 0) return readable(kNothing);
   return readable(
       heat(static_cast<double>(record->self_time.count()) / static_cast<double>(data.longest().count())));

@@ -35,6 +35,7 @@ class GraphData {
   Picoseconds makespan() const { return simulation_.totals.makespan; }
   /// Null: it didn't run as such (parameters, what is inside fusions).
   const InstructionRecord* record(InstructionId id) const { return records_[id]; }
+  const InstructionCost& cost(InstructionId id) const { return (*simulation_.costs)[id]; }
   /// Of all executions, without called computations; 0 for what has no record.
   Picoseconds time(InstructionId id) const;
   /// The longest time of one instruction.

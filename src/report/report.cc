@@ -222,8 +222,13 @@ class ReportMaker {
     }
   }
 
+  const InstructionCost& cost(const InstructionRecord& record) const {
+    return estimate_.simulation.cost(record);
+  }
+
   void make_instructions() {
     const Simulation& simulation = estimate_.simulation;
+    report_.costs = simulation.costs;
     report_.instructions.reserve(simulation.instructions.size());
     for (const InstructionRecord& record : simulation.instructions) {
       report_.instructions.push_back(instruction_row(record));
@@ -243,7 +248,7 @@ class ReportMaker {
     PortLimits limits(device_.config, space);
     for (const InstructionRecord& record : estimate_.simulation.instructions)
       if (record.bound_by == unit)
-        limits.add(record.cost.traffic[space], record.cost.busy[index_of(unit)], record.executions);
+        limits.add(cost(record).traffic[space], cost(record).busy[index_of(unit)], record.executions);
     const DeviceValue* value = device_.value(limits.key());
     if (!value) return;
     report_.limiting_key = value->path;
@@ -255,9 +260,9 @@ class ReportMaker {
 
   void add_custom_call(const InstructionRecord& record) {
     const Picoseconds time = record.self_time - record.exposed;
-    if (record.cost.category != CostCategory::kCustomCall) return;
-    if (record.cost.provenance == Provenance::kDefault) report_.custom_calls_by_bytes += time;
-    if (record.cost.provenance != Provenance::kCalibrated) return;
+    if (cost(record).category != CostCategory::kCustomCall) return;
+    if (cost(record).provenance == Provenance::kDefault) report_.custom_calls_by_bytes += time;
+    if (cost(record).provenance != Provenance::kCalibrated) return;
     const CustomCallCostSource known = custom_call_cost_source(module_, module_[record.id], device_.config);
     if (known.kernel) report_.custom_calls_by_blocks += time;
     if (known.estimate) report_.custom_calls_by_estimate += time;
@@ -265,7 +270,6 @@ class ReportMaker {
 
   ReportInstruction instruction_row(const InstructionRecord& record) {
     const Instruction& instruction = module_[record.id];
-    const InstructionCost& cost = record.cost;
     ReportInstruction row{record};
     row.name = instruction.name;
     row.opcode = to_text(instruction.opcode);
@@ -278,18 +282,7 @@ class ReportMaker {
     if (record.waited_for >= 0)
       row.waited_for_name =
           name_of(estimate_.simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction);
-    if (cost.provenance != Provenance::kDefault) {
-      row.flops = times(cost.flops.count(), record.executions);
-      row.vector_operations = times(cost.vector_operations, record.executions);
-      row.transcendentals = times(cost.transcendentals, record.executions);
-    } else if (record.executions > 0) {
-      ++report_.unknown_work;
-    }
-    for (size_t i = 0; i < row.traffic.size(); ++i)
-      row.traffic[i] = {times(cost.traffic[i].read, record.executions),
-                        times(cost.traffic[i].written, record.executions)};
-    row.logical_bytes = times(cost.logical_bytes, record.executions);
-    row.padded_bytes = times(cost.padded_bytes, record.executions);
+    if (cost(record).provenance == Provenance::kDefault && record.executions > 0) ++report_.unknown_work;
     return row;
   }
 
@@ -426,6 +419,22 @@ std::optional<double> Report::hbm_utilisation() const {
 }
 
 const std::string& Report::unit_name(Unit unit) const { return unit_names[index_of(unit)]; }
+
+InstructionWork Report::work(const ReportInstruction& row) const {
+  const InstructionCost& once = cost(row);
+  InstructionWork all;
+  if (once.provenance != Provenance::kDefault) {
+    all.flops = times(once.flops.count(), row.executions);
+    all.vector_operations = times(once.vector_operations, row.executions);
+    all.transcendentals = times(once.transcendentals, row.executions);
+  }
+  for (size_t i = 0; i < all.traffic.size(); ++i)
+    all.traffic[i] = {times(once.traffic[i].read, row.executions),
+                      times(once.traffic[i].written, row.executions)};
+  all.logical_bytes = times(once.logical_bytes, row.executions);
+  all.padded_bytes = times(once.padded_bytes, row.executions);
+  return all;
+}
 
 std::string oom_size(Bytes bytes) {
   if (bytes < Bytes(1024)) return fmt::format("{}B", bytes.count());

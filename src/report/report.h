@@ -59,8 +59,7 @@ struct ReportSpace {
   bool overflows() const { return is_used && capacity && peak > *capacity; }
 };
 
-/// What the simulation recorded of an instruction, with the names that a reader knows it by. Amounts are
-/// those of all executions; `cost` is that of one.
+/// What the simulation recorded of an instruction, with the names that a reader knows it by.
 struct ReportInstruction : InstructionRecord {
   std::string_view name{}, opcode{}, computation_name{};
   std::string_view op_name{};          // from the metadata; may be empty
@@ -68,8 +67,12 @@ struct ReportInstruction : InstructionRecord {
   int64_t source_line = 0;             // 0: unknown
   int64_t line = 0;                    // in the module's text; 0: it has none
   std::string_view waited_for_name{};  // start instruction of what `exposed` waited for
-  std::optional<int64_t> flops{}, vector_operations{}, transcendentals{};
-  SpaceTraffic traffic{};
+};
+
+/// The work of all executions of an instruction together.
+struct InstructionWork {
+  std::optional<int64_t> flops, vector_operations, transcendentals;  // none: nobody knows what it computes
+  SpaceTraffic traffic;
   Bytes logical_bytes{}, padded_bytes{};
 };
 
@@ -148,8 +151,9 @@ struct Report {
   Picoseconds custom_calls_by_blocks{};    // … of known kernels
   Picoseconds custom_calls_by_estimate{};  // … of which their authors say what they compute and move
   int64_t unknown_work = 0;  // instructions whose operations aren't counted: Totals' are lower bounds
-  std::vector<ReportInstruction> instructions;  // in order of first execution
-  std::vector<ReportTransfer> transfers;        // in order of start
+  std::vector<ReportInstruction> instructions;    // in order of first execution
+  std::shared_ptr<const InstructionCosts> costs;  // Simulation::costs
+  std::vector<ReportTransfer> transfers;          // in order of start
   std::vector<ReportLoop> loops;
   Padding padding_total;               // over all arrays that need memory
   int64_t padded_arrays = 0;           // of them, with padding
@@ -162,6 +166,9 @@ struct Report {
 
   /// Spaces that overflow, the worst first.
   std::vector<const ReportSpace*> overflows() const;
+  /// Of one execution.
+  const InstructionCost& cost(const ReportInstruction& row) const { return (*costs)[row.id]; }
+  InstructionWork work(const ReportInstruction& row) const;
   const Traffic& hbm_traffic() const { return totals.traffic[hbm]; }
   Picojoules total_energy() const;
   /// FLOP/s of matrix products over the peak, [0, 1]; unknown without a peak or a time.

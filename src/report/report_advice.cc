@@ -13,12 +13,4 @@ std::string advice_headline(const std::vector<ReportAdvice>& advice) {
   return text;
 }
 
-Json advice_json(const ReportAdvice& advice) {
-  return {{"saved_ps", advice.saved.count()},
-          {"saving", advice.saving},
-          {"problem", advice.problem},
-          {"change", advice.change},
-          {"place", advice.place.empty() ? Json(nullptr) : Json(advice.place)}};
-}
-
 }  // namespace hlosim

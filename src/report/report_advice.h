@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/units.h"
-#include "text/json.h"
 
 namespace hlosim {
 
@@ -23,8 +22,5 @@ struct ReportAdvice {
 
 /// The first of them in one line, and how many others there are; of none, that nothing pays.
 std::string advice_headline(const std::vector<ReportAdvice>& advice);
-
-/// One change as an object of JSON reports.
-Json advice_json(const ReportAdvice& advice);
 
 }  // namespace hlosim

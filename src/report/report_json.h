@@ -22,6 +22,9 @@ std::string to_json(const Report& report, std::string_view tool_version,
 std::string to_json(const Report& report, const Metrics& figures, std::string_view tool_version,
                     const std::vector<ReportAdvice>* advice = nullptr);
 
+/// What a reader of to_json() may rely on, as JSON Schema: reports/report.schema.json. Ends in '\n'.
+std::string report_json_schema();
+
 /// One row per instruction that ran, of one module after the other, under one header line. The columns of
 /// memory traffic are those of the device, which is the same for all reports.
 std::string to_csv(std::span<const Report> reports);

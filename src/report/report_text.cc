@@ -303,13 +303,14 @@ class TextReport {
                  {"padding"}});
     for (size_t i = 0; i < count; ++i) {
       const ReportInstruction& row = *rows[i];
-      const double waste = row.padded_bytes.count() > 0 ? 1 - row.logical_bytes / row.padded_bytes : 0;
+      const InstructionWork work = report_.work(row);
+      const double waste = work.padded_bytes.count() > 0 ? 1 - work.logical_bytes / work.padded_bytes : 0;
       table.add(
           {std::string(row.name), row.line > 0 ? fmt::format("{}", row.line) : "-", grouped(row.executions),
            to_text(row.self_time), share_of(row.self_time, makespan()),
            row.exposed * 2 > row.self_time ? report_.unit_name(Unit::kWait) : report_.unit_name(row.bound_by),
-           count_text(row.flops), to_text(row.padded_bytes),
-           row.padded_bytes.count() > 0 ? percent_text(std::max(waste, 0.0)) : "-"});
+           count_text(work.flops), to_text(work.padded_bytes),
+           work.padded_bytes.count() > 0 ? percent_text(std::max(waste, 0.0)) : "-"});
     }
     out_ += table.text("  ");
     rest(rows.size());

@@ -76,7 +76,7 @@ class Runner {
     record.computation = computation;
     record.executions = 1;
     record.start = overlap_.now();
-    record.cost = c_.costs[id];
+    cost_ = &c_.costs[id];
     Result<void> outcome;
     if (def.has(kAsyncDone)) {
       finish(id, record);
@@ -89,7 +89,7 @@ class Runner {
     } else if (const std::span<const FusedCollective> inside = c_.fused.of(instruction); !inside.empty()) {
       outcome = fused(id, instruction, inside, record);
     } else {
-      compute(record, record.cost.stream, hbm_work(record.cost), 1);
+      compute(record, cost_->stream, hbm_work(*cost_), 1);
     }
     if (!outcome) return outcome;
     record.time = overlap_.now() - record.start;
@@ -100,8 +100,16 @@ class Runner {
     const bool waits = record.time.count() > 0 && record.exposed == record.time;
     if (c_.options.keep_timeline && (record.time.count() > 0 || def.has(kAsyncStart) || def.has(kAsyncDone)))
       run_.spans.push_back({id, Lane::kTensorCore, record.start, overlap_.now(), waits});
-    if (c_.keeps_records) run_.instructions.push_back(std::move(record));
+    if (!c_.keeps_records) return {};
+    run_.instructions.push_back(record);
+    if (cost_ == &changed_cost_) run_.costs.emplace_back(id, changed_cost_);
     return {};
+  }
+
+  /// The cost of the instruction at hand, to be changed.
+  InstructionCost& change_cost() {
+    if (cost_ != &changed_cost_) changed_cost_ = *cost_, cost_ = &changed_cost_;
+    return changed_cost_;
   }
 
   Picoseconds hbm_work(const InstructionCost& cost) const {
@@ -111,11 +119,11 @@ class Runner {
   /// Latencies, then the stream; links and PCIe are taken one transfer after the other.
   void compute(InstructionRecord& record, Picoseconds stream, Picoseconds work, int64_t count) {
     ReplayStep step;
-    step.drains_links = record.cost.busy[kIciUnit].count() > 0;
-    step.drains_host = record.cost.busy[kHostUnit].count() > 0;
-    step.fixed = record.cost.fixed, step.stream = stream, step.hbm_work = work;
+    step.drains_links = cost_->busy[kIciUnit].count() > 0;
+    step.drains_host = cost_->busy[kHostUnit].count() > 0;
+    step.fixed = cost_->fixed, step.stream = stream, step.hbm_work = work;
     perform(step, tickets_, record);
-    add_work(record.cost, count);
+    add_work(*cost_, count);
     run_.steps.push_back(step);
   }
 
@@ -220,19 +228,19 @@ class Runner {
   void account(InstructionRecord& record) {
     Totals& totals = run_.totals;
     const Picoseconds active = record.self_time - std::min(record.self_time, record.exposed);
-    totals.by_category[static_cast<size_t>(record.cost.category)] += active;
-    totals.by_provenance[static_cast<size_t>(record.cost.provenance)] += active;
+    totals.by_category[static_cast<size_t>(cost_->category)] += active;
+    totals.by_provenance[static_cast<size_t>(cost_->provenance)] += active;
     // What takes longer than it would alone had to share HBM.
-    const Picoseconds alone = later(record.cost.time(), called_overhead_);
-    const bool shared = active > alone && (called_ || record.cost.stream.count() > 0);
+    const Picoseconds alone = later(cost_->time(), called_overhead_);
+    const bool shared = active > alone && (called_ || cost_->stream.count() > 0);
     const Unit hbm = c_.memory.unit_of(c_.memory.hbm());
     if (shared) totals.by_bound[index_of(hbm)] += active - alone;
     const Picoseconds own = shared ? alone : active;
-    if (index_of(record.cost.bound_by) < kUnitCount)
-      totals.by_bound[index_of(record.cost.bound_by)] += own;
+    if (index_of(cost_->bound_by) < kUnitCount)
+      totals.by_bound[index_of(cost_->bound_by)] += own;
     else
       totals.overhead += own;
-    record.bound_by = record.exposed > active ? Unit::kWait : shared && !called_ ? hbm : record.cost.bound_by;
+    record.bound_by = record.exposed > active ? Unit::kWait : shared && !called_ ? hbm : cost_->bound_by;
   }
 
   /// Counts of an instruction that ran `count` times.
@@ -254,7 +262,7 @@ class Runner {
   /// The fusion's own work beside the links.
   void run_collective(InstructionId id, const Instruction& instruction, InstructionRecord& record,
                       CollectiveCost&& cost) {
-    InstructionCost& own = record.cost;
+    InstructionCost& own = change_cost();
     own.busy[kIciUnit] = cost.network;
     if (cost.driver != Unit::kNone) own.busy[index_of(cost.driver)] = cost.driving;
     own.fixed = later(own.fixed, cost.launch);
@@ -297,7 +305,7 @@ class Runner {
     const FusedPart part = inside.front().part;
     if (part == FusedPart::kDone) wait_for_fused(id, record);
     if (part == FusedPart::kDone || part == FusedPart::kCarried) {
-      compute(record, record.cost.stream, hbm_work(record.cost), 1);
+      compute(record, cost_->stream, hbm_work(*cost_), 1);
       return {};
     }
     std::vector<CollectiveCost> costs;
@@ -324,11 +332,11 @@ class Runner {
             : "fusions that start a collective issue it and wait for its first step: their other work "
               "isn't counted",
         id);
-    record.cost.fixed += held;
+    change_cost().fixed += held;
     ReplayStep step;
     step.kind = ReplayStep::Kind::kStart;
     step.lane = Lane::kIci;
-    step.fixed = record.cost.fixed, step.stream = record.cost.stream;
+    step.fixed = cost_->fixed, step.stream = cost_->stream;
     step.latency = cost.launch, step.transfer = cost.stream() - held;
     perform(step, tickets_, record);
     run_.steps.push_back(step);
@@ -345,7 +353,7 @@ class Runner {
     transfer_of_ticket_[ticket] = run_.transfers.size();
     started_.emplace_back(id, tickets_.size() - 1);
     add_times(run_.totals.busy[kIciUnit], cost.network, 1);
-    add_work(record.cost, 1);
+    add_work(*cost_, 1);
     add_sent(cost.sent, cost.scalar_sent);
     transfer.collective = std::move(cost);
     hold(record, transfer, held);
@@ -368,15 +376,15 @@ class Runner {
   Result<void> start(InstructionId id, InstructionRecord& record) {
     auto plan = plan_transfer(c_, id, done_, sinks_);
     if (!plan) return tl::unexpected(std::move(plan.error()));
-    record.cost = plan->cost;
+    change_cost() = plan->cost;
     TransferRecord& transfer = plan->record;
     const Picoseconds held = std::min(held_by_start(transfer.collectives(), c_.device), plan->stream);
-    record.cost.fixed += held;
+    change_cost().fixed += held;
     plan->stream -= held;
     ReplayStep step;
     step.kind = ReplayStep::Kind::kStart;
     step.lane = transfer.lane;
-    step.fixed = record.cost.fixed, step.stream = record.cost.stream;
+    step.fixed = cost_->fixed, step.stream = cost_->stream;
     step.latency = plan->latency, step.transfer = plan->stream, step.demand = share(*plan);
     perform(step, tickets_, record);
     run_.steps.push_back(step);
@@ -386,7 +394,7 @@ class Runner {
     transfer_of_ticket_[ticket] = run_.transfers.size();
     started_.emplace_back(id, tickets_.size() - 1);
     for (size_t i = 0; i < kUnitCount; ++i) add_times(run_.totals.busy[i], plan->busy[i], 1);
-    add_work(record.cost, 1);
+    add_work(*cost_, 1);
     add_sent(plan->sent, plan->scalar_sent);
     hold(record, transfer, held);
     run_.transfers.push_back(std::move(transfer));
@@ -410,7 +418,7 @@ class Runner {
   }
 
   void finish(InstructionId id, InstructionRecord& record) {
-    record.cost.category = CostCategory::kControl;
+    change_cost().category = CostCategory::kControl;
     end_transfer(c_.schedule.start_of[id], id, record);
   }
 
@@ -494,12 +502,12 @@ class Runner {
       if (!longest.valid() || done_[callee].totals.makespan > done_[longest].totals.makespan)
         longest = callee;
     });
-    if (!longest.valid()) return compute(record, record.cost.stream, Picoseconds(0), 1);
+    if (!longest.valid()) return compute(record, cost_->stream, Picoseconds(0), 1);
     for_each_called(instruction, [&](ComputationId callee) {
       if (callee != longest) sinks_.calls.push_back({id, callee, 0, {}, {}, false});
     });
     if (branches > 1) sinks_.assumptions.add("a conditional takes its longest branch", id);
-    sinks_.calls.push_back({id, longest, 1, record.cost.fixed, {}, false});
+    sinks_.calls.push_back({id, longest, 1, cost_->fixed, {}, false});
     add_totals(run_.totals, done_[longest].totals, 1);
     ReplayStep step;
     step.callees[0] = longest;
@@ -523,11 +531,11 @@ class Runner {
     record_of_loop.iteration = later(called, c_.device.overhead.loop_iteration);
     sinks_.loops.push_back(record_of_loop);
     const Picoseconds period = record_of_loop.iteration;
-    sinks_.calls.push_back({id, condition, count, record.cost.fixed, period, false});
+    sinks_.calls.push_back({id, condition, count, cost_->fixed, period, false});
     sinks_.calls.push_back(
-        {id, body, count, later(record.cost.fixed, done_[condition].totals.makespan), period, false});
-    record.cost.bound_by = Unit::kOverhead;
-    record.cost.provenance = c_.provenances.loop;
+        {id, body, count, later(cost_->fixed, done_[condition].totals.makespan), period, false});
+    change_cost().bound_by = Unit::kOverhead;
+    change_cost().provenance = c_.provenances.loop;
     add_totals(run_.totals, once, count);
     ReplayStep step;
     step.callees[0] = condition, step.callees[1] = body;
@@ -541,9 +549,9 @@ class Runner {
     step.kind = ReplayStep::Kind::kCall;
     step.drains_links = called.busy[kIciUnit].count() > 0;
     step.drains_host = called.busy[kHostUnit].count() > 0;
-    step.fixed = record.cost.fixed;
+    step.fixed = cost_->fixed;
     perform(step, tickets_, record);
-    add_work(record.cost, 1);
+    add_work(*cost_, 1);
     run_.steps.push_back(step);
     called_time_ = times(alone(step) - step.between, step.times);
     called_overhead_ = times(step.between, step.times);
@@ -559,6 +567,8 @@ class Runner {
   std::vector<size_t> tickets_;                            // of this computation's starts
   std::vector<size_t> transfer_of_ticket_;                 // kNoRecord: of a called computation's
   std::vector<std::pair<InstructionId, size_t>> started_;  // and the number of the start; not yet waited for
+  const InstructionCost* cost_ = nullptr;                  // of the instruction at hand
+  InstructionCost changed_cost_;                           // where it isn't the one of RunContext::costs
   Picoseconds called_time_{};  // of computations that the instruction at hand called, alone
   Picoseconds called_overhead_{};
   bool called_ = false;

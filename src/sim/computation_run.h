@@ -6,6 +6,7 @@
 //   for (const ReplayStep& step : body.steps) …  // again, at another time
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "sim/simulate.h"
@@ -42,6 +43,7 @@ struct ComputationRun {
   Totals totals;                                // makespan, busy, … of one execution, callees included
   Picoseconds hbm_work{};                       // time that HBM would need for its traffic alone
   std::vector<InstructionRecord> instructions;  // in order; one execution
+  std::vector<std::pair<InstructionId, InstructionCost>> costs;  // those that RunContext::costs has otherwise
   std::vector<TransferRecord> transfers;
   std::vector<Span> spans;
   std::vector<ReplayStep> steps;
@@ -69,7 +71,7 @@ struct RunContext {
   const DeviceGrid& grid;
   CollectiveCosts& collectives;  // of that slice
   TransferProvenances provenances;
-  bool keeps_records = true;  // false: ComputationRun::instructions stay empty
+  bool keeps_records = true;  // false: ComputationRun::instructions and costs stay empty
 
   Provenance provenance_of(Unit unit) const { return provenances.units[index_of(unit)]; }
 };

@@ -19,7 +19,7 @@ namespace hlosim {
 /// simulate() where the costs of the module's instructions are at hand, whatever order these are in: those of
 /// cost_instructions(), with what it assumed.
 Result<Simulation> simulate(const Module& module, const OpTable& table, const Device& device,
-                            const SimulateOptions& options, const InstructionCosts& costs,
+                            const SimulateOptions& options, InstructionCosts costs,
                             const AssumptionList& of_costs);
 
 class Resimulation {

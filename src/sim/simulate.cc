@@ -308,13 +308,13 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
                             const SimulateOptions& options) {
   AssumptionList assumptions;
   if (Result<void> go_on = options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
-  const auto costs = cost_instructions(module, table, device, {options.custom_calls}, assumptions);
+  auto costs = cost_instructions(module, table, device, {options.custom_calls}, assumptions);
   if (!costs) return tl::unexpected(costs.error());
-  return simulate(module, table, device, options, *costs, assumptions);
+  return simulate(module, table, device, options, std::move(*costs), assumptions);
 }
 
 Result<Simulation> simulate(const Module& module, const OpTable& table, const Device& device,
-                            const SimulateOptions& options, const InstructionCosts& costs,
+                            const SimulateOptions& options, InstructionCosts costs,
                             const AssumptionList& of_costs) {
   Simulation result;
   if (Result<void> go_on = options.go_on(); !go_on) return tl::unexpected(std::move(go_on.error()));
@@ -348,6 +348,9 @@ Result<Simulation> simulate(const Module& module, const OpTable& table, const De
   auto runs = run_all(context, callees_first(module), sinks, order);
   if (!runs) return tl::unexpected(std::move(runs.error()));
   result.totals = (*runs)[module.entry].totals;
+  for (const ComputationRun& run : *runs)
+    for (const auto& [id, cost] : run.costs) costs.set(id, cost);
+  result.costs = std::make_shared<const InstructionCosts>(std::move(costs));
   std::reverse(order.begin(), order.end());
   Assembly(module, std::move(order), *runs, calls).assemble(result, options.keep_timeline);
   conclude(result.totals, device.config);

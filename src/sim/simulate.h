@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,7 +61,6 @@ struct InstructionRecord {
   Picoseconds exposed{};    // of it, waiting for what an async start began
   int32_t waited_for = -1;  // index into Simulation::transfers
   Unit bound_by = Unit::kNone;
-  InstructionCost cost;  // one execution; of a loop, call or branch: its own overhead
 };
 
 enum class TransferKind : uint8_t { kCopy, kCollective, kHost, kComputation };
@@ -137,6 +137,9 @@ struct Totals {
 
 struct Simulation {
   Totals totals;
+  /// Of one execution, as it ran: a collective's with its links, a start's with what it sets going; of a
+  /// loop, call or branch its own overhead. Never null after simulate().
+  std::shared_ptr<const InstructionCosts> costs;
   std::vector<InstructionRecord> instructions;  // in order of first execution
   std::vector<TransferRecord> transfers;        // in order of start
   std::vector<LoopRecord> loops;
@@ -147,6 +150,8 @@ struct Simulation {
   Slice slice;
   DeviceGrid grid;
   Schedule schedule;
+
+  const InstructionCost& cost(const InstructionRecord& record) const { return (*costs)[record.id]; }
 };
 
 /// Requires: a verified module whose arrays carry their layouts (model/native_layouts.h). Errors: a slice

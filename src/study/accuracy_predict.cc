@@ -235,7 +235,7 @@ Result<Prediction> prediction_of(const MeasuredCase& one, const Module& ran, con
     if (!part) return failure(part.error().message);
     time = (*part)->time;
     prediction.kinds = TimeByKind{};
-    (*prediction.kinds)[static_cast<size_t>((*part)->cost.category)] = time;
+    (*prediction.kinds)[static_cast<size_t>(simulation.cost(**part).category)] = time;
   }
   prediction.us = microseconds(time) + one.dispatch_us;
   prediction.roofline_us = roofline(ran, simulation, device);

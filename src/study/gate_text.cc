@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/report_members.h"
 #include "study/gate.h"
 #include "text/escape.h"
 #include "text/json.h"
@@ -99,7 +100,7 @@ Json module_json(const GateModule& module) {
   Json advice = nullptr;
   if (module.advice) {
     advice = Json::array();
-    for (const ReportAdvice& one : *module.advice) advice.push_back(advice_json(one));
+    for (const ReportAdvice& one : *module.advice) advice.push_back(JsonOf<ReportAdvice>::json(one));
   }
   return {{"file", module.run->path},
           {"module", module.run->figures.module_name},

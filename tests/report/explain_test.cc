@@ -38,7 +38,7 @@ TEST(Explain, EndsWithTheTimeOfTheInstruction) {
           explain(*estimate->module, op_table(), device, {}, record.id, estimate->simulation);
       ASSERT_TRUE(explanation);
       ASSERT_FALSE(explanation->terms.empty());
-      const Picoseconds time = record.cost.time();
+      const Picoseconds time = estimate->simulation.cost(record).time();
       EXPECT_EQ(explanation->terms.back().value, time) << name << " " << module[record.id].name;
       EXPECT_EQ(explanation->executions, record.executions);
       for (const Term& term : explanation->terms) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -92,6 +94,13 @@ ParsedJson json_of(const Report& report) {
   return ParsedJson::parse(to_json(report, "1.2.3"), nullptr, false);
 }
 
+// HLOSIM_UPDATE writes the file anew.
+TEST(ReportJson, SchemaFileIsThatOfTheProgram) {
+  const std::filesystem::path file = test::source_folder() / "reports/report.schema.json";
+  if (std::getenv("HLOSIM_UPDATE")) std::ofstream(file) << report_json_schema();
+  EXPECT_EQ(test::file_text(file), report_json_schema());
+}
+
 TEST(ReportJson, FollowsTheSchema) {
   Schema schema(schema_file());
   for (const std::string& device : builtin_devices())
@@ -106,6 +115,25 @@ TEST(ReportJson, FollowsTheSchema) {
                   testing::IsEmpty())
           << device;
     }
+}
+
+TEST(ReportJson, WhatFewReportsHaveFollowsTheSchemaToo) {
+  Schema schema(schema_file());
+  Estimated e = estimated(test::kManyThings, "v5e");
+  e.report.spread = SpreadReport{"x=2", false, {AxisUse{}}, {ReportResharding{}}, {ReplicatedReport{}}};
+  e.report.flags_not_given.push_back({"flag", "key", "1", "2", std::nullopt});
+  for (ReportTransfer& row : e.report.transfers) {
+    row.wrapped.assign(2, CollectiveCost{});
+    if (row.collective) row.collective->driver = Unit::kHost;
+  }
+  const std::vector<ReportAdvice> advice(1);
+  const ParsedJson json = ParsedJson::parse(to_json(e.report, "1.2.3", &advice), nullptr, false);
+  EXPECT_THAT(schema.findings(json), testing::IsEmpty());
+  for (const char* list : {"collectives", "reshardings", "replicated"})
+    EXPECT_EQ(json["mesh"][list].size(), 1u);
+  EXPECT_EQ(json["collectives"][0]["wrapped"].size(), 2u);
+  EXPECT_EQ(json["collectives"][0]["driver"], "host");
+  EXPECT_EQ(json["advice"].size(), 1u);
 }
 
 TEST(ReportJson, SchemaFindsWhatIsWrong) {
@@ -174,6 +202,8 @@ TEST(ReportCsv, QuotesWhatNeedsIt) {
   report.unit_names.assign(static_cast<size_t>(Unit::kNone) + 1, "none");
   report.module_name = "a,b \"c\"";
   report.instructions.push_back({});
+  report.instructions.back().id = InstructionId(0);
+  report.costs = std::make_shared<const InstructionCosts>(1);
   EXPECT_THAT(to_csv({&report, 1}), testing::HasSubstr("\r\n\"a,b \"\"c\"\"\",,,"));
 }
 

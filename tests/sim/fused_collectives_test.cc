@@ -127,7 +127,7 @@ TEST(FusedCollectives, AStartHoldsTheCoresForTheFirstStep) {
   ASSERT_NE(start, run.instructions.end());
   EXPECT_NEAR(static_cast<double>(start->time.count()), 6e6 + own, 1e6);
   EXPECT_NEAR(static_cast<double>(run.totals.makespan.count()), whole, 10e6);
-  EXPECT_EQ(start->cost.category, CostCategory::kCollective);
+  EXPECT_EQ(run.cost(*start).category, CostCategory::kCollective);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ void check_laws(const Module& module, const Device& device, const Simulation& re
   for (const InstructionRecord& record : result.instructions) {
     pieces += record.executions;
     self += record.self_time;
-    one_by_one += times(record.cost.time(), record.executions);
+    one_by_one += times(result.cost(record).time(), record.executions);
     EXPECT_LE(record.exposed, record.time);
   }
   for (const LoopRecord& loop : result.loops)
@@ -248,7 +248,7 @@ TEST(Laws, BytesAreConserved) {
       bool saturated = false;
       for (const InstructionRecord& record : result->instructions)
         for (size_t space = 0; space < sum.size(); ++space) {
-          const Traffic& once = record.cost.traffic[space];
+          const Traffic& once = result->cost(record).traffic[space];
           const double most =
               static_cast<double>(once.total().count()) * static_cast<double>(record.executions);
           saturated |= most > 1e18;
@@ -265,7 +265,7 @@ TEST(Laws, BytesAreConserved) {
         for (const InstructionRecord& record : result->instructions) {
           if (record.id != transfer.start_instruction) continue;
           Bytes moved{};
-          for (const Traffic& traffic : record.cost.traffic)
+          for (const Traffic& traffic : result->cost(record).traffic)
             moved = std::max({moved, traffic.read, traffic.written});
           if (module[record.id].opcode != Opcode::kCopyStart) continue;
           EXPECT_EQ(transfer.bytes, moved);

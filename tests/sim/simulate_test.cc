@@ -160,7 +160,7 @@ TEST(Simulate, WhatSharesHbmForLongerIsBoundByIt) {
   const Outcome alone = run(text, {}, {{"vpu.ops.simple.alu", "20000"}});
   EXPECT_EQ(alone["x"].bound_by, Unit::kVpu);
   const Outcome together = run(text, {}, {{"vpu.ops.simple.alu", "9000"}});
-  EXPECT_EQ(together["x"].cost.bound_by, Unit::kVpu);
+  EXPECT_EQ(together.result.cost(together["x"]).bound_by, Unit::kVpu);
   EXPECT_EQ(together["x"].bound_by, memory_unit(0));
 }
 

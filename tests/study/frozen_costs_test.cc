@@ -35,7 +35,7 @@ constexpr const char* kDevices[] = {"v4", "v5e", "v5p", "v6e", "v7x"};
 std::string costs_text(const Module& module, const Simulation& run) {
   std::string text;
   for (const InstructionRecord& record : run.instructions) {
-    const InstructionCost& cost = record.cost;
+    const InstructionCost& cost = run.cost(record);
     text += fmt::format("{} x{} time {} self {} exposed {} stream {} fixed {} bound {} flops {} bytes {} {}",
                         module[record.id].name, record.executions, record.time.count(),
                         record.self_time.count(), record.exposed.count(), cost.stream.count(),

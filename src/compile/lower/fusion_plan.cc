@@ -17,6 +17,7 @@
 #include "lower/on_chip.h"
 #include "lower/read_once.h"
 #include "lower/working_set.h"
+#include "model/core.h"
 #include "modules/ancestors.h"
 #include "ops/fusion_role.h"
 
@@ -114,8 +115,7 @@ class Planner {
 
   bool moves_nothing(const Instruction& reshape) const {
     const ShapeRef from = module_[reshape.operands[0]].shape;
-    const VpuConfig& vpu = device_.vpu;
-    if (from->element_count() <= vpu.lanes * vpu.sublanes) return true;  // one register
+    if (static_cast<double>(from->element_count()) <= Core(device_).register_elements()) return true;
     const BitcastKind kind = classify_bitcast(from, reshape.shape).kind;
     return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape ||
            kind == BitcastKind::kTiledReshape;

@@ -177,7 +177,7 @@ ScheduleCosts simulated_costs(const Module& module, const Simulation& result) {
   for (const InstructionRecord& record : result.instructions) {
     const int64_t active = (record.time - std::min(record.time, record.exposed)).count();
     costs.cost[record.id] =
-        record.executions > 0 ? active / record.executions : int64_t{record.cost.time().count()};
+        record.executions > 0 ? active / record.executions : int64_t{result.cost(record).time().count()};
   }
   for (const TransferRecord& transfer : result.transfers)
     costs.latency[transfer.start_instruction] = (transfer.end - transfer.start).count();

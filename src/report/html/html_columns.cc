@@ -131,7 +131,7 @@ void ColumnWriter::values(std::string_view key, std::span<const std::string> jso
 
 std::string ColumnWriter::take() { return std::move(out_ += "}}"); }
 
-std::string columns_of(std::string_view report_json) {
+std::string columns_of(std::string_view report_json, std::string_view page) {
   const std::optional<Json> report = Json::parse(report_json);
   HLOSIM_CHECK(report && report->is_object());
   std::string out = "{";
@@ -143,6 +143,7 @@ std::string columns_of(std::string_view report_json) {
                                                           [](const Json& row) { return row.is_object(); });
     out += is_table && key != "findings" ? table_of(rows) : value.dump();
   }
+  if (!page.empty()) (out += ",\"page\":") += page;
   return out + "}";
 }
 

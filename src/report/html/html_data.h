@@ -37,8 +37,8 @@ class ColumnWriter {
 
 /// `report_json` with its arrays of objects as columns; lists per memory space become columns of their own:
 /// "traffic" of `[{"space":"hbm","read_bytes":1}]` the column "traffic/hbm/read_bytes", 0 where there is
-/// none.
-std::string columns_of(std::string_view report_json);
+/// none. `page`: JSON of one more member of that name; empty: none.
+std::string columns_of(std::string_view report_json, std::string_view page = {});
 
 /// "module on device" of a report in JSON.
 std::string title_of(std::string_view report_json);

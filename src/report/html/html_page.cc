@@ -19,17 +19,19 @@ namespace {
 
 std::string packed(std::string_view text) { return base64(gzip(text)); }
 
+/// Of the module's text: where it begins in its file, and the line of each instruction.
+std::string page_data(int64_t first_line, bool is_lowered, std::string_view lines) {
+  return fmt::format(R"({{"format":1,"text":{{"first_line":{},"is_lowered":{},"lines":{}}}}})", first_line,
+                     is_lowered, lines);
+}
+
 std::string report_data(const ModuleText& text, const Report& report, std::string_view tool_version,
                         const std::vector<ReportAdvice>* advice) {
   std::vector<int64_t> lines = text.lines;
   ColumnWriter table(lines.size());
   table.whole_numbers("line", lines);
-  std::string out = columns_of(to_json(report, tool_version, advice));
-  out.pop_back();
-  return out +
-         fmt::format(
-             ",\"page\":{{\"format\":1,\"text\":{{\"first_line\":{},\"is_lowered\":{},\"lines\":{}}}}}}}",
-             text.first_line, text.is_lowered, table.take());
+  return columns_of(to_json(report, tool_version, advice),
+                    page_data(text.first_line, text.is_lowered, table.take()));
 }
 
 /// What units are in words, as JSON: the page's script is the same text in every page, as its hash asks.
@@ -87,11 +89,9 @@ HtmlModule html_module(const OpTable& table, const Device& device, const Estimat
 HtmlModule html_module(std::string_view report_json) {
   HtmlModule out;
   out.title = title_of(report_json);
-  std::string report = columns_of(report_json);
-  report.pop_back();
-  out.report = packed(report +
-                      ",\"page\":{\"format\":1,\"text\":{\"first_line\":1,\"is_lowered\":false,"
-                      "\"lines\":{\"rows\":0,\"columns\":{\"line\":{\"c\":0}}}}}}");
+  ColumnWriter no_lines(0);
+  no_lines.whole_numbers("line", std::vector<int64_t>());
+  out.report = packed(columns_of(report_json, page_data(1, false, no_lines.take())));
   return out;
 }
 

@@ -62,7 +62,8 @@ class Builder {
       const InstructionRecord& record = simulation_.instructions[i];
       const Instruction& instruction = module_[record.id];
       place_[record.id] = static_cast<int32_t>(i);
-      TraceInstruction row{instruction.name, to_text(record.cost.category), {}};
+      const InstructionCost& cost = simulation_.cost(record);
+      TraceInstruction row{instruction.name, to_text(cost.category), {}};
       const auto text = [&](std::string_view key, std::string_view value) {
         if (!value.empty()) row.details.push_back({key, std::string(value), {}});
       };
@@ -73,9 +74,9 @@ class Builder {
       text("op_name", op_name_of(instruction));
       text("bound by", record.bound_by == Unit::kNone ? std::string() : unit_name(device_, record.bound_by));
       number("executions", record.executions > 1 ? record.executions : 0);
-      number("flops", record.cost.flops.count());
+      number("flops", cost.flops.count());
       for (size_t space = 0; space < device_.memory.size(); ++space) {
-        const Traffic& traffic = record.cost.traffic[space];
+        const Traffic& traffic = cost.traffic[space];
         const std::string& name = device_.memory[space].name;
         if (traffic.read.count() > 0) row.details.push_back({kRead, name, traffic.read.count()});
         if (traffic.written.count() > 0) row.details.push_back({kWritten, name, traffic.written.count()});
@@ -124,7 +125,7 @@ class Builder {
     const int32_t at = place_[span.instruction];
     if (at >= 0 && span.lane != Lane::kTensorCore) return driver_of_[span.instruction] == Unit::kNone ? 0 : 1;
     if (at < 0) return 0;
-    const UnitTimes& busy = simulation_.instructions[static_cast<size_t>(at)].cost.busy;
+    const UnitTimes& busy = simulation_.cost(simulation_.instructions[static_cast<size_t>(at)]).busy;
     return std::count_if(busy.begin(), busy.end(), [](Picoseconds time) { return time.count() > 0; });
   }
 
@@ -197,7 +198,8 @@ class Builder {
   /// The units that an instruction keeps busy, from when its latencies are over: f(track, begin, end).
   template <class F>
   void for_each_unit(const TraceSlice& slice, F&& f) const {
-    const InstructionCost& cost = simulation_.instructions[static_cast<size_t>(slice.instruction)].cost;
+    const InstructionCost& cost =
+        simulation_.cost(simulation_.instructions[static_cast<size_t>(slice.instruction)]);
     const Picoseconds length = slice.end - slice.start;
     const OpDef& def =
         table_[module_[simulation_.instructions[static_cast<size_t>(slice.instruction)].id].opcode];

@@ -34,8 +34,10 @@ std::vector<SimulatedOperation> simulations_of(const Estimate& estimate, const R
     row.text = facts.text(record.id);
     row.executions = record.executions;
     row.self_time = record.self_time;
-    if (record.flops) row.flops = saturating_add(record.cost.flops.count(), record.cost.vector_operations);
-    row.bytes = traffic_of(record.cost).count();
+    const InstructionCost& cost = report.cost(record);
+    if (cost.provenance != Provenance::kDefault)
+      row.flops = saturating_add(cost.flops.count(), cost.vector_operations);
+    row.bytes = traffic_of(cost).count();
     rows.push_back(std::move(row));
   }
   for (const ReportTransfer& transfer : report.transfers) {

@@ -181,17 +181,18 @@ class DevicePlane {
       one.set_bytes_accessed(static_cast<uint64_t>(bytes.count()));
     };
     const OpDef& def = table_[module[record.id].opcode];
-    const SpaceTraffic* written = &record.cost.traffic;
+    const SpaceTraffic& traffic = simulation.cost(record).traffic;
+    const SpaceTraffic* written = &traffic;
     if (def.has(kCopyStart)) written = nullptr;
     if (def.has(kAsyncDone))
       for (const InstructionRecord& start : simulation.instructions)
         if (start.id == simulation.schedule.start_of[record.id] &&
             table_[module[start.id].opcode].has(kCopyStart))
-          written = &start.cost.traffic;
+          written = &simulation.cost(start).traffic;
     for (size_t i = 0; i < device_.memory.size(); ++i) {
       const uint64_t number = memory_number(device_.memory[i].name);
       if (number == 0) continue;
-      add(kRead, number, record.cost.traffic[i].read);
+      add(kRead, number, traffic[i].read);
       if (written) add(kWritten, number, (*written)[i].written);
     }
     return all.SerializeAsString();

@@ -431,16 +431,17 @@ class ModelBuilder {
       const OpDef& d = def(record.id);
       const double once = as_double(record.time) / static_cast<double>(record.executions);
       StepCost* costs = &problem().costs[static_cast<size_t>(step.first_cost)];
+      const InstructionCost& cost = baseline_.cost(record);
       if (d.has(kCallsInline)) {
-        costs[0].time = as_double(record.cost.fixed);
+        costs[0].time = as_double(cost.fixed);
         if (!step.calls.empty() && module_[record.id].find(AttrKey::kBody))
           costs[0].time += step.calls[0].times * as_double(device_.config.overhead.loop_iteration);
       } else if (d.has(kAsyncStart) || d.has(kAsyncDone)) {
         costs[0] = {once, 0, 0};
       } else if (d.has(kCollective)) {
-        const double launch = as_double(record.cost.fixed) - costs[0].fixed;
+        const double launch = as_double(cost.fixed) - costs[0].fixed;
         for (int32_t e = 0; e < cost_entries(step.sites); ++e) {
-          costs[e].time = std::max(costs[e].time - costs[e].fixed, as_double(record.cost.busy[ici]));
+          costs[e].time = std::max(costs[e].time - costs[e].fixed, as_double(cost.busy[ici]));
           costs[e].time += costs[e].fixed += launch;
         }
       }
