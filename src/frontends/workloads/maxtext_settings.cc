@@ -84,7 +84,7 @@ std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name) {
 
 namespace {
 
-/// Its grouped products (src/maxtext/kernels/megablox/ops.py) gather quantized weights where all
+/// Its grouped products (kernels/megablox/ops.py) gather quantized weights where all
 /// of this is set: tokamax's kernel, a range of the weights that is known beforehand, experts cut along fsdp.
 /// Requires: the quantization and `experts_on_fsdp` are read.
 void read_quantized_gather(EntryFields& fields, StepOptions& options) {
