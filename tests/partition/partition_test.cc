@@ -270,6 +270,35 @@ TEST(Partition, ColumnsThenRowsOfWeightsTakeOneAllReduce) {
               testing::ElementsAre(ReshardKind::kAllReduce));
 }
 
+/// Rows cut along data, features along model; weights have columns along model.
+std::string product_of_cut_features(int64_t rows, int64_t features, int64_t columns) {
+  const auto text = [](int64_t number) { return std::to_string(number); };
+  return "ENTRY e {\n x = f32[" + text(rows) + "," + text(features) +
+         "] parameter(0), sharding={devices=[2,4]<=[8]}\n w = f32[" + text(features) + "," + text(columns) +
+         "] parameter(1), sharding={devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}\n ROOT y = f32[" +
+         text(rows) + "," + text(columns) +
+         "] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+         "sharding={devices=[2,4]<=[8]}\n}\n";
+}
+
+TEST(Partition, AxesOfWeightsAndResultStayWhereTheyAre) {
+  // Few columns: sums of all of them would be fewer bytes than the features that come from all devices.
+  for (const int64_t columns : {8, 64, 4096})
+    EXPECT_THAT(kinds(product_of_cut_features(512, 1024, columns), 8),
+                testing::ElementsAre(ReshardKind::kAllGather))
+        << columns;
+}
+
+TEST(Partition, GradientsOfWeightsSumUpWhereTheirColumnsAre) {
+  // Both operands have the second axis; the result has it along its columns, as the right one, the smaller.
+  EXPECT_THAT(kinds("ENTRY e {\n x = f32[64,4096] parameter(0), sharding={devices=[2,4]<=[8]}\n"
+                    " g = f32[64,64] parameter(1), sharding={devices=[2,4]<=[8]}\n"
+                    " ROOT w = f32[4096,64] dot(x, g), lhs_contracting_dims={0}, rhs_contracting_dims={0},"
+                    " sharding={devices=[2,4]<=[8]}\n}\n",
+                    8),
+              testing::ElementsAre(ReshardKind::kAllGather, ReshardKind::kReduceScatter));
+}
+
 TEST(Partition, WhatHasNoRuleIsListed) {
   const Module module =
       module_or_fail(entry("ENTRY e {\n x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}\n"

@@ -99,6 +99,27 @@ TEST(PublishedRun, TilesOfGroupedProductsAndTheAttentionKernelsMaker) {
               HasSubstr("three whole numbers"));
 }
 
+TEST(PublishedRun, WeightsAreQuantizedBeforeTheyAreGatheredWhereMaxTextDoesSo) {
+  const auto run = [](const std::string& flags, const std::string& quantization = "fp8_full") {
+    const Read one =
+        read(entry_with(R"("quantization": ")" + quantization + R"(", "other_flags": {)" + flags + "}"));
+    EXPECT_EQ(one.errors, "");
+    return one.run;
+  };
+  const std::string kernel = R"("use_tokamax_gmm": true, )", cut = R"("shard_exp_on_fsdp": true, )",
+                    known = R"("weight_quantization_calibration_method": "fixed,-224,224")",
+                    found = R"("weight_quantization_calibration_method": "absmax")";
+  EXPECT_TRUE(run(kernel + cut + known).options.quantized_gather);
+  EXPECT_FALSE(run(kernel + cut + found).options.quantized_gather);
+  EXPECT_FALSE(run(kernel + known).options.quantized_gather);
+  EXPECT_FALSE(run(cut + known).options.quantized_gather);
+  EXPECT_FALSE(run(kernel + cut + known, "int8").options.quantized_gather);
+  EXPECT_TRUE(run(R"("quantized_all_gather": true)").options.quantized_gather);
+  EXPECT_FALSE(run(kernel + cut + known + R"(, "quantized_all_gather": false)").options.quantized_gather);
+  EXPECT_THAT(run(kernel + known).assumptions,
+              Contains("other_flags.weight_quantization_calibration_method=fixed,-224,224 is not modelled"));
+}
+
 TEST(PublishedRun, KeysThatNobodyKnowsAreListed) {
   const Read one = read(entry_with(R"("source": "a/b@1:c", "notes": "n", "weather": "fine")"));
   ASSERT_EQ(one.errors, "");

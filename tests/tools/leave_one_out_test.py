@@ -11,15 +11,19 @@ import unittest
 
 TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "leave_one_out")
 
-# Answers as `hlosim accuracy FILE --format=json --set key=value`: a run takes fixed + slope x seconds.
+# Answers as `hlosim accuracy FILE --format=json --set key=value`: a run takes fixed + slope some.key + other
+# other.key seconds. It writes down how many runs it was asked for.
 PROGRAM = """#!{python}
 import json, sys
-x = {default}
+values = {{"some.key": {default}, "other.key": 0}}
 for word in sys.argv:
-    if word.startswith("some.key="): x = float(word.partition("=")[2])
+    key, _, value = word.partition("=")
+    if key in values: values[key] = float(value)
 cases = []
-for run in json.load(open(sys.argv[2])):
-    time = run["fixed"] + run["slope"] * x
+runs = json.load(open(sys.argv[2]))
+with open(sys.argv[0] + ".asked", "a") as file: file.write(f"{{len(runs)}}\\n")
+for run in runs:
+    time = run["fixed"] + run["slope"] * values["some.key"] + run.get("other", 0) * values["other.key"]
     cases.append({{"id": run["id"], "predicted_us": None if run.get("fails") else 1e6 * time}})
 print(json.dumps({{"cases": cases}}))
 """
@@ -47,15 +51,23 @@ class LeaveOneOut(unittest.TestCase):
         return subprocess.run([sys.executable, TOOL, "--hlosim", self.program, "--key", "some.key=1,2,4", *options, path],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
 
-    def rows(self, done):
-        """Of each group: the number of runs, the value, errors by it and by the device files' value."""
+    def asked(self):
+        with open(self.program + ".asked", encoding="utf-8") as file:
+            return [int(line) for line in file]
+
+    def rows(self, done, table=0):
+        """Of each group: the number of runs, the values, errors by them and by the device files' values."""
         self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        begins = [i for i, line in enumerate(lines) if line.startswith("left out")][table]
         rows = {}
-        for line in done.stdout.splitlines()[2:]:
-            values = [word for word in line.split() if word.startswith("some.key=")]
-            words = line[:50].strip(), line[50:].replace("%", "").split()
-            numbers = [float(word) for word in words[1] if not word.startswith("some.key=")]
-            rows[words[0]] = (int(numbers[0]), values[0] if values else None, numbers[1:3], numbers[3:5])
+        for line in lines[begins + 1:]:
+            if " runs move" in line:
+                break
+            words = line[50:].replace("%", "").split()
+            values = [word for word in words if "=" in word]
+            numbers = [float(word) for word in words if "=" not in word]
+            rows[line[:50].strip()] = (int(numbers[0]), " ".join(values) or None, numbers[1:3], numbers[3:5])
         return rows
 
     def test_a_group_is_judged_by_the_value_of_the_others(self):
@@ -90,6 +102,46 @@ class LeaveOneOut(unittest.TestCase):
     def test_a_run_without_a_prediction_is_left_out(self):
         runs = [run_of("a", "a/a", 2.0), run_of("b", "b/b", 2.0), run_of("bad", "b/b", 2.0, fails=True)]
         self.assertEqual(self.rows(self.study(runs))["all runs"][0], 2)
+
+    def test_a_second_grid_is_searched_with_the_choices_of_the_first(self):
+        # With some.key=4 (b alone) a needs other.key=1; with 1 (a alone) b needs 3.
+        runs = [run_of("a", "a/a", 5.0, other=1.0), run_of("b", "b/b", 4.0, other=1.0)]
+        done = self.study(runs, "--then", "other.key=0,1,3")
+        self.assertEqual(self.rows(done)["a/a"], (1, "some.key=4", [20.0, 20.0], [60.0, 60.0]))
+        rows = self.rows(done, table=1)
+        self.assertEqual(rows["a/a"], (1, "some.key=4 other.key=0", [20.0, 20.0], [60.0, 60.0]))
+        self.assertEqual(rows["b/b"], (1, "some.key=4 other.key=1", [25.0, 25.0], [50.0, 50.0]))
+
+    def test_a_key_of_a_device_is_set_for_its_runs(self):
+        runs = [run_of("a", "a/a", 4.0, slope=0, fixed=2.0, other=1.0),
+                run_of("b", "b/b", 4.0, slope=0, fixed=2.0, other=1.0, device="v6e"),
+                run_of("c", "c/c", 4.0, slope=1)]
+        done = self.study(runs, "--then", "v6e:other.key=0,2")
+        self.assertIn("2 of 3 runs move", done.stdout)
+        rows = self.rows(done, table=1)
+        self.assertNotIn("a/a", rows)
+        self.assertEqual(rows["b/b"][1], "some.key=4")  # nobody else says anything of it
+        self.assertEqual(rows["c/c"][1], "v6e:other.key=2")
+
+    def test_runs_are_simulated_again_for_keys_that_move_them(self):
+        runs = [run_of("a", "a/a", 2.0), run_of("b", "b/b", 2.0),
+                run_of("still", "b/b", 5.0, slope=0, fixed=5.0, other=1.0)]
+        self.rows(self.study(runs, "--key", "other.key=0,1,2"))
+        # All of them alone and for the ends of both keys; then values between: 2 of one key, 1 of the other.
+        self.assertEqual(self.asked()[:5], [3, 3, 3, 3, 3])
+        self.assertEqual(sorted(self.asked()[5:]), [1, 2])
+
+    def test_kept_predictions_are_not_made_again(self):
+        runs = [run_of("a", "a/a", 2.0), run_of("b", "b/b", 4.0)]
+        folder = os.path.join(self.folder.name, "kept")
+        first = self.study(runs, "--keep", folder)
+        asked = len(self.asked())
+        self.assertGreater(asked, 0)
+        again = self.study(runs, "--keep", folder)
+        self.assertEqual(again.stdout, first.stdout)
+        self.assertEqual(len(self.asked()), asked)
+        self.study([*runs, run_of("c", "c/c", 4.0)], "--keep", folder)  # other runs are others
+        self.assertGreater(len(self.asked()), asked)
 
     def test_a_constant_that_moves_nothing_is_an_error(self):
         done = self.study([run_of("a", "a/a", 2.0, slope=0, fixed=1.0)])

@@ -573,8 +573,7 @@ Lowered lower_as(const Module& module, const OpTable& table, const Device& devic
   if (ahead.cut) return plain;
   spread_host_copies(ahead.module);
   ahead.simulation.reset();
-  if (beyond_hbm(ahead.module, table, device.config) > beyond_hbm(plain.module, table, device.config))
-    return plain;
+  if (beyond_hbm(ahead.module, table, device.config) > 0) return plain;
   SimulateOptions quick = options;
   quick.keep_timeline = false;
   return time_of(ahead, table, device, quick) < time_of(plain, table, device, quick) ? std::move(ahead)

@@ -337,8 +337,8 @@ class MaxTextReader {
     fields_.whole("max_target_length", options.sequence, 1);
     options.tiles.fused_backward = false;  // base.yml: sa_use_fused_bwd_kernel
     read_maxtext_type(fields_, "dtype", options.compute_type);
-    read_maxtext_settings(fields_, options);
     read_maxtext_quantization(fields_, options);
+    read_maxtext_settings(fields_, options);
     std::vector<const Value*> left;
     read_maxtext_grouped_tiles(fields_, true, options.grouped_tiles, problems_, left);
     for (const Value* one : left) note(*one, "of the tiles of grouped products is not modelled");

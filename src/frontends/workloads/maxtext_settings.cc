@@ -82,6 +82,25 @@ std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name) {
   return std::nullopt;
 }
 
+namespace {
+
+/// Its grouped products (kernels/megablox/ops.py) gather quantized weights where all
+/// of this is set: tokamax's kernel, a range of the weights that is known beforehand, experts cut along fsdp.
+/// Requires: the quantization and `experts_on_fsdp` are read.
+void read_quantized_gather(EntryFields& fields, StepOptions& options) {
+  bool tokamax = false;
+  std::string range;
+  // Asked for only where they decide: elsewhere they are listed as what changes nothing.
+  if (options.quantization == Quantization::kFp8 && options.experts_on_fsdp)
+    fields.flag("use_tokamax_gmm", tokamax);
+  if (tokamax && fields.text("weight_quantization_calibration_method", range))
+    options.quantized_gather = range.starts_with("fixed");
+  if (const Value* gather = fields.find("quantized_all_gather"))
+    options.quantized_gather = gather->text != "false";
+}
+
+}  // namespace
+
 void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
   AttentionTiles& tiles = options.tiles;
   for (const TileSetting& one : kTiles) fields.whole(one.key, tiles.*one.size, 1);
@@ -95,10 +114,9 @@ void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
   int64_t bound = 0;
   if (fields.whole("use_max_logit_estimate", bound, -1)) tiles.known_maximum = bound > 0;
   fields.whole("num_vocab_tiling", options.vocab_tiles, 1);
-  if (const Value* gather = fields.find("quantized_all_gather"))
-    options.quantized_gather = gather->text != "false";
   for (const std::string_view key : {"fsdp_shard_on_exp", "shard_exp_on_fsdp"})
     fields.flag(key, options.experts_on_fsdp);
+  read_quantized_gather(fields, options);
   fields.flag("use_iota_embed", options.one_hot_embedding);
   read_maxtext_type(fields, "weight_dtype", options.param_type);
   read_maxtext_type(fields, "mu_dtype", options.optimizer.mu_type);

@@ -109,7 +109,8 @@ std::optional<SpmdValues> batch_norm_rule(Rules& rules, const RuleCall& call) {
 // What is summed over, a padded part must not add to; both operands may hold anything there.
 std::optional<SpmdValues> product_rule(Rules& rules, const RuleCall& call) {
   const Factors along = factors(call.op);
-  const FactorAxes axes = choose_axes(rules, call, along, plain_uses(along));
+  const FactorAxes axes =
+      choose_axes(rules, call, along, plain_uses(along), PartialKind::kSum, Prefer::kAgreed);
   std::vector<InstructionId> leaves;
   SpmdValues values = resharded(rules, call, axes);
   for (size_t leaf = 0; leaf < values.size(); ++leaf) {

@@ -14,6 +14,7 @@ class Assignment {
              std::span<const FactorUse> uses)
       : axes_(axes), call_(call), factors_(factors), uses_(uses), used_(call.manual) {
     lists_.resize(factors.list.size());
+    agreed_.resize(factors.list.size());
     free_.resize(call.results.size());
     for (size_t leaf = 0; leaf < call.results.size(); ++leaf)
       free_[leaf].resize(call.results[leaf]->dimensions.size());
@@ -22,6 +23,38 @@ class Assignment {
   void take_operand(size_t leaf) {
     const Tiling& tiling = call_.operands[leaf].tiling;
     for (size_t i = 0; i < tiling.cuts.size(); ++i) take(leaf, i, tiling.cuts[i]);
+  }
+
+  /// Axes that an operand and a result have along one factor are that factor's, whatever another operand has
+  /// them for.
+  void take_agreed() {
+    using Cuts = std::vector<std::vector<const AxisList*>>;  // of each factor
+    Cuts given(factors_.list.size()), wanted(factors_.list.size());
+    const auto look = [&](size_t array, const Tiling& tiling, Cuts& cuts) {
+      for (size_t i = 0; i < tiling.cuts.size(); ++i)
+        if (const std::vector<int32_t>& parts = factors_.arrays[array][i];
+            parts.size() == 1 && !tiling.cuts[i].empty())
+          cuts[static_cast<size_t>(parts[0])].push_back(&tiling.cuts[i]);
+    };
+    for (size_t leaf = 0; leaf < call_.operands.size(); ++leaf)
+      look(leaf, call_.operands[leaf].tiling, given);
+    for (size_t leaf = 0; leaf < call_.results.size(); ++leaf)
+      if (call_.wanted[leaf])
+        look(leaf + static_cast<size_t>(factors_.operand_leaves), *call_.wanted[leaf], wanted);
+    for (size_t f = 0; f < lists_.size(); ++f) {
+      if (uses_[f] == FactorUse::kWhole) continue;
+      AxisList longest;
+      for (size_t a = 0; a < given[f].size(); ++a)
+        for (size_t b = 0; b < wanted[f].size(); ++b) {
+          const auto end = std::mismatch(given[f][a]->begin(), given[f][a]->end(), wanted[f][b]->begin(),
+                                         wanted[f][b]->end())
+                               .first;
+          const AxisList common(given[f][a]->begin(), end);
+          if (common.size() > longest.size()) longest = common;
+        }
+      extend(f, longest, factors_.list[f].size);
+      agreed_[f] = lists_[f].size();
+    }
   }
 
   /// What cuts a dimension that has to be whole cuts another one, the one that leaves the largest parts.
@@ -94,7 +127,12 @@ class Assignment {
         rest /= axes_.size(cut[next]);
         mine.push_back(cut[next++]);
       }
-      if (uses_[f] != FactorUse::kWhole && lists_[f].empty()) extend(f, mine, factors_.list[f].size);
+      const AxisList& has = lists_[f];
+      const bool begins = has.size() == agreed_[f] && has.size() <= mine.size() &&
+                          std::equal(has.begin(), has.end(), mine.begin());
+      if (uses_[f] != FactorUse::kWhole && begins)
+        extend(f, AxisList(mine.begin() + static_cast<std::ptrdiff_t>(has.size()), mine.end()),
+               factors_.list[f].size);
       if (rest > 1 || next == cut.size()) break;
     }
   }
@@ -160,6 +198,7 @@ class Assignment {
   std::span<const FactorUse> uses_;
   AxisSet used_;
   std::vector<AxisList> lists_;
+  std::vector<size_t> agreed_;               // so many of a factor's first axes
   std::vector<std::vector<AxisList>> free_;  // of dimensions of results that have no factor
 };
 
@@ -200,7 +239,7 @@ std::vector<FactorUse> plain_uses(const Factors& factors) {
 }
 
 FactorAxes choose_axes(Rules& rules, const RuleCall& call, const Factors& factors,
-                       std::span<const FactorUse> uses, PartialKind partial) {
+                       std::span<const FactorUse> uses, PartialKind partial, Prefer prefer) {
   std::vector<size_t> operands(call.operands.size());
   std::iota(operands.begin(), operands.end(), size_t{0});
   std::stable_sort(operands.begin(), operands.end(), [&](size_t a, size_t b) {
@@ -224,15 +263,20 @@ FactorAxes choose_axes(Rules& rules, const RuleCall& call, const Factors& factor
     least_work = -parts;
     return is_it;
   };
-  Assignment first(rules.axes, call, factors, uses);  // the results', then what the operands have besides
+  const auto assignment = [&] {
+    Assignment begun(rules.axes, call, factors, uses);
+    if (prefer == Prefer::kAgreed) begun.take_agreed();
+    return begun;
+  };
+  Assignment first = assignment();  // the results', then what the operands have besides
   results(first);
   for (const size_t leaf : operands) first.take_operand(leaf);
   if (consider(first)) return *best;
-  Assignment only(rules.axes, call, factors, uses);  // the results' alone
+  Assignment only = assignment();  // the results' alone
   results(only);
   consider(only);
   if (std::find(uses.begin(), uses.end(), FactorUse::kWhole) != uses.end()) {
-    Assignment moved(rules.axes, call, factors, uses);
+    Assignment moved = assignment();
     results(moved);
     for (const size_t leaf : operands) moved.take_operand(leaf);
     for (const size_t leaf : operands) moved.take_moved(leaf);
@@ -241,7 +285,7 @@ FactorAxes choose_axes(Rules& rules, const RuleCall& call, const Factors& factor
   // Each operand's first; those of scalars say nothing.
   for (const size_t leaf : operands) {
     if (call.operands[leaf].tiling.cutting() == 0) continue;
-    Assignment other(rules.axes, call, factors, uses);
+    Assignment other = assignment();
     other.take_operand(leaf);
     Assignment with_results = other;
     for (const size_t next : operands) other.take_operand(next);

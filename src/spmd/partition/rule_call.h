@@ -56,9 +56,13 @@ struct FactorAxes {
   int64_t bytes = 0;                      // that resharding to and from these sends
 };
 
+/// What decides before the bytes do: nothing, or axes that an operand and a result have along one factor.
+enum class Prefer : uint8_t { kCheapest, kAgreed };
+
 /// The cheapest of those that the operands' and the results' tilings suggest.
 FactorAxes choose_axes(Rules& rules, const RuleCall& call, const Factors& factors,
-                       std::span<const FactorUse> uses, PartialKind partial = PartialKind::kSum);
+                       std::span<const FactorUse> uses, PartialKind partial = PartialKind::kSum,
+                       Prefer prefer = Prefer::kCheapest);
 
 /// As the kinds of the factors say: along locally, sums partially.
 std::vector<FactorUse> plain_uses(const Factors& factors);
