@@ -1,5 +1,10 @@
 # Every package comes from Debian 12 (scripts/setup installs them); nothing is downloaded.
 
+if(HLOSIM_WASM)
+  include(${CMAKE_CURRENT_LIST_DIR}/wasm_dependencies.cmake)
+  return()
+endif()
+
 # What a program that links hlosim needs too: the exported package looks for the same list.
 set(HLOSIM_TIMING_DEPENDENCIES fmt tl-expected yaml-cpp RE2)  # hlosim::sim
 set(HLOSIM_DEPENDENCIES ${HLOSIM_TIMING_DEPENDENCIES} TBB LibZip ZLIB zstd Protobuf)

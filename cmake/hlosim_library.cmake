@@ -1,6 +1,6 @@
 include(${CMAKE_CURRENT_LIST_DIR}/hlosim_kernels.cmake)
 
-# hlosim_library(<folder> <dependency>... [PRIVATE <library>...] [INTERNAL <headers>...])
+# hlosim_library(<folder> <dependency>... [PRIVATE <library>...] [INTERNAL <headers>...] [NATIVE <source>...])
 #
 # The static library hlosim_<folder> of a district, which is a folder of src/ with a CMakeLists.txt. Its sources are in
 # <district>/<folder>; the library that has the district's name has the district's other files. Either way its headers are
@@ -8,8 +8,11 @@ include(${CMAKE_CURRENT_LIST_DIR}/hlosim_kernels.cmake)
 # library. PRIVATE: libraries to link that no header of hlosim includes. INTERNAL: header-only libraries that no header of
 # hlosim includes; users of hlosim don't need them.
 # Files named *.kernel.cc are compiled once per instruction set level (cmake/hlosim_kernels.cmake).
+#
+# Builds for WebAssembly have no PRIVATE libraries. There <name>.wasm.cc, which no other build compiles, replaces
+# <name>.cc, and NATIVE sources of the folder are left out: what they define is never called.
 function(hlosim_library folder)
-  cmake_parse_arguments(arg "" "" "PRIVATE;INTERNAL" ${ARGN})
+  cmake_parse_arguments(arg "" "" "PRIVATE;INTERNAL;NATIVE" ${ARGN})
   hlosim_folder(${folder} root excluded)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/${folder}/*.cc)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${root}/${folder}/*.kernel.cc)
@@ -22,6 +25,10 @@ function(hlosim_library folder)
   endforeach()
   if(kernels)
     list(REMOVE_ITEM sources ${kernels})
+  endif()
+  hlosim_choose_sources(sources ${root}/${folder} "${arg_NATIVE}")
+  if(HLOSIM_WASM)
+    set(arg_PRIVATE)
   endif()
   set(library hlosim_${folder})
   add_library(${library} STATIC ${sources})
@@ -51,6 +58,22 @@ function(hlosim_library folder)
   set_property(GLOBAL APPEND PROPERTY HLOSIM_LIBRARIES ${library})
 endfunction()
 
+# hlosim_choose_sources(<list> <folder> <native>): the list's sources that this build compiles, as hlosim_library() says.
+function(hlosim_choose_sources list folder native)
+  set(chosen ${${list}})
+  set(replacing ${chosen})
+  list(FILTER replacing INCLUDE REGEX "\\.wasm\\.cc$")
+  if(HLOSIM_WASM)
+    list(TRANSFORM replacing REPLACE "\\.wasm\\.cc$" ".cc")
+    list(TRANSFORM native PREPEND ${folder}/)
+    list(APPEND replacing ${native})
+  endif()
+  if(replacing)
+    list(REMOVE_ITEM chosen ${replacing})
+  endif()
+  set(${list} ${chosen} PARENT_SCOPE)
+endfunction()
+
 # hlosim_folder(<folder> <root> <excluded>): where the current district has the folder's files, <root>/<folder>, and the
 # folders in it that are libraries of their own.
 function(hlosim_folder folder root excluded)
@@ -71,8 +94,8 @@ function(hlosim_folder folder root excluded)
   set(${excluded} ${others} PARENT_SCOPE)
 endfunction()
 
-# Warnings, and the instruction set that every machine we support has. On arm64 `char` is signed and products are rounded before
-# they are added, as on x86-64: both give the same results.
+# Warnings, and the instruction set that every machine we support has. Elsewhere `char` is signed and products are rounded before
+# they are added, as on x86-64: all give the same results.
 set(HLOSIM_MACHINE_OPTIONS -march=x86-64-v2)
 if(NOT HLOSIM_X86)
   set(HLOSIM_MACHINE_OPTIONS -fsigned-char -ffp-contract=off)

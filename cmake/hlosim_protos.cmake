@@ -1,6 +1,9 @@
 # hlosim_protos(<target> <file.proto>...): the code that protoc writes for <folder>/<file>.proto of the current district,
-# seen by the target's .cc files alone as "<folder>/<file>.pb.h".
+# seen by the target's .cc files alone as "<folder>/<file>.pb.h". Builds for WebAssembly have none.
 function(hlosim_protos target)
+  if(HLOSIM_WASM)
+    return()  # no protobuf
+  endif()
   set(root ${CMAKE_CURRENT_BINARY_DIR}/protos)
   file(MAKE_DIRECTORY ${root})
   foreach(proto IN LISTS ARGN)

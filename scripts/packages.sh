@@ -19,6 +19,8 @@ image="debootstrap"
 # The compiler, the emulator and the libraries of arm64 (scripts/arm64).
 arm64="g++-aarch64-linux-gnu qemu-user-static mmdebstrap"
 arm64_libraries="libc6-dev libstdc++-12-dev libsimde-dev"
+# The compiler and the libraries of WebAssembly, and what turns device files into JSON (scripts/wasm).
+wasm="clang-16 lld-16 llvm-16 wasi-libc libc++-16-dev-wasm32 libc++abi-16-dev-wasm32 libclang-rt-16-dev-wasm32 libsimde-dev python3-yaml"
 # What the test of the report's page drives (it is skipped without).
 browser="chromium fonts-dejavu-core"
 # The documentation as a site (mkdocs.yml); its test is skipped without.

@@ -22,7 +22,7 @@ class Room:
     def __init__(self, name, district, words, place):
         self.name = name
         self.district = district
-        names = re.split(r"\b(?:PRIVATE|INTERNAL)\b", words)[0].split()
+        names = re.split(r"\b(?:PRIVATE|INTERNAL|NATIVE)\b", words)[0].split()
         self.uses = [used for used in names if "::" not in used and "$" not in used]
         self.place = place
 

@@ -125,8 +125,8 @@ std::string expected_quantity(Dimension dimension) {
   std::vector<std::string_view> units;
   for (const UnitRow& row : kUnits)
     if (row.dimension == dimension && row.written) units.push_back(row.text);
+  if (dimension == Dimension::kCycles) return fmt::format("{} (\"32 cycles\")", dimension_name(dimension));
   std::string out = fmt::format("{} in ", dimension_name(dimension));
-  if (dimension == Dimension::kCycles) return std::string(dimension_name(dimension)) + " (\"32 cycles\")";
   for (size_t i = 0; i < units.size(); ++i)
     out += fmt::format("{}{}", i == 0 ? "" : i + 1 == units.size() ? " or " : ", ", units[i]);
   return out;

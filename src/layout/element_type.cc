@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace hlosim {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::array<uint8_t, kSlots> make_table() {
   for (int i = 1; i < kElementTypeCount; ++i) {
     uint8_t& slot = table[slot_of(internal::kElementTypes[i].text)];
     // Two spellings in one slot: not a constant expression, so the compiler says so.
-    if (slot != 0) throw "slot_of is not a perfect hash";
+    if (slot != 0) std::abort();
     slot = static_cast<uint8_t>(i);
   }
   return table;

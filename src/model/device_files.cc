@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 
-#include "base/regular_file.h"
+#include "base/config_files.h"
 #include "base/text.h"
 #include "model/builtin_configs.h"
 #include "model/device_names.h"
 #include "model/device_reader.h"
 
 namespace hlosim {
-
-namespace fs = std::filesystem;
 
 DeviceSearch DeviceSearch::from_environment() {
   DeviceSearch search;
@@ -70,27 +66,14 @@ const BuiltinConfig* find_builtin(const std::string& name) {
   return nullptr;
 }
 
-/// Something that can be opened: no directory, and there.
-bool is_readable_path(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  return !error && fs::exists(status) && !fs::is_directory(status);
-}
-
 std::string identity(const SourceFile& source) {
-  if (is_builtin(source)) return source.name();
-  std::error_code error;
-  const fs::path path = fs::weakly_canonical(source.name(), error);
-  return error ? source.name() : path.string();
+  return is_builtin(source) ? source.name() : canonical_path(source.name());
 }
 
 std::vector<std::string> names_in(const DeviceSearch& search) {
   std::vector<std::string> names = builtin_devices();
-  for (const std::string& directory : search.directories) {
-    std::error_code error;
-    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
-      if (entry->path().extension() == ".yaml") names.push_back(entry->path().stem().string());
-  }
+  for (const std::string& directory : search.directories)
+    for (const std::string& path : config_files_in(directory)) names.push_back(config_name_of(path));
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
@@ -118,7 +101,7 @@ bool is_other_hardware(std::string word) {
 std::string near_name(const std::string& name, const DeviceSearch& search) {
   const std::vector<std::string> names = names_in(search);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string word = stem_of(fs::path(name).filename().string());
+  const std::string word = config_name_of(name);
   if (is_other_hardware(word))
     return "hlosim models TPUs only; `hlosim devices` lists them, and docs/devices.md describes files of "
            "your own";
@@ -133,32 +116,11 @@ class Files {
   /// The file that `name` leads to. `beside` (or null) is the file that extends it; `at` is where.
   SourcePtr open(const std::string& name, const SourceFile* beside, const Value* at) {
     std::vector<std::string> tried;
-    std::vector<fs::path> candidates;
-    if (!beside) {
-      candidates.emplace_back(name);
-      if (name == "-") return read(name, at);
-    } else if (!is_builtin(*beside)) {
-      const fs::path directory = fs::path(beside->name()).parent_path();
-      candidates.push_back(directory / name);
-      candidates.push_back(directory / (stem_of(name) + ".yaml"));
-    }
-    if (!fs::path(name).has_parent_path() && (!beside || !is_builtin(*beside))) {
-      for (const std::string& directory : search_.directories) {
-        candidates.push_back(fs::path(directory) / name);
-        candidates.push_back(fs::path(directory) / (stem_of(name) + ".yaml"));
-      }
-    }
-    // A file may extend one of its own name: the next in the order.
-    for (size_t i = candidates.size(); beside && i-- > 0;) {
-      std::error_code error;
-      if (!fs::equivalent(candidates[i], beside->name(), error)) continue;
-      candidates.erase(candidates.begin(), candidates.begin() + static_cast<long>(i) + 1);
-      break;
-    }
-    for (const fs::path& candidate : candidates) {
-      if (std::find(tried.begin(), tried.end(), candidate.string()) != tried.end()) continue;
-      tried.push_back(candidate.string());
-      if (is_readable_path(candidate)) return read(candidate.string(), at);
+    if (!beside && name == "-") return read(name, at);
+    if (!beside || !is_builtin(*beside)) {
+      const std::string path =
+          find_config_file(name, {beside ? beside->name() : std::string(), search_.directories}, tried);
+      if (!path.empty()) return read(path, at);
     }
     if (const BuiltinConfig* config = find_builtin(name)) return builtin_source(*config);
     if (!beside) {
@@ -222,7 +184,7 @@ class Files {
   }
 
   SourcePtr read(const std::string& path, const Value* at) {
-    Result<SourcePtr> source = read_regular(path);
+    Result<SourcePtr> source = read_config_file(path);
     if (source) return *source;
     report(at, source.error().message, source.error().hint);
     return nullptr;
@@ -257,10 +219,9 @@ class Files {
     const auto seen = std::find(chain.begin(), chain.end(), identity(*base));
     if (seen == chain.end()) return load(base, chain);
     std::string circle;
-    for (auto file = seen; file != chain.end(); ++file)
-      circle += fs::path(*file).filename().string() + " -> ";
-    problems_.add(error_at(extends, fmt::format("extends: goes round in a circle: {}{}", circle,
-                                                fs::path(*seen).filename().string())));
+    for (auto file = seen; file != chain.end(); ++file) circle += file_name_of(*file) + " -> ";
+    problems_.add(
+        error_at(extends, fmt::format("extends: goes round in a circle: {}{}", circle, file_name_of(*seen))));
     return std::nullopt;
   }
 

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <span>
-#include <system_error>
 
-#include "base/regular_file.h"
+#include "base/config_files.h"
 #include "base/text.h"
 #include "model/builtin_configs.h"
 #include "model/device_files.h"
@@ -17,8 +15,6 @@
 #include "model/device_text_form.h"
 
 namespace hlosim {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -59,15 +55,10 @@ std::optional<NamedFile> named_file(SourcePtr source, std::string device) {
 template <class Visit>
 void visit_named_files(const DeviceSearch& search, const Visit& visit) {
   for (const std::string& directory : search.directories) {
-    std::error_code error;
-    std::vector<fs::path> paths;
-    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
-      if (entry->path().extension() == ".yaml") paths.push_back(entry->path());
-    std::sort(paths.begin(), paths.end());
-    for (const fs::path& path : paths) {
-      const Result<SourcePtr> source = read_regular(path.string());
+    for (const std::string& path : config_files_in(directory)) {
+      const Result<SourcePtr> source = read_config_file(path);
       if (!source) continue;
-      if (const auto file = named_file(*source, path.stem().string()); file && visit(*file)) return;
+      if (const auto file = named_file(*source, config_name_of(path)); file && visit(*file)) return;
     }
   }
   for (const BuiltinConfig& config : builtin_configs())

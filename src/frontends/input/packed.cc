@@ -10,14 +10,6 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kGzip("\x1f\x8b\x08", 3);
-constexpr std::string_view kZstandard("\x28\xb5\x2f\xfd", 4);
-
-bool is_skippable_frame(std::string_view bytes) {
-  return bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xf0) == 0x50 &&
-         bytes.substr(1, 3) == "\x2a\x4d\x18";
-}
-
 tl::unexpected<Diagnostic> damaged(std::string_view name, const char* program, std::string_view what) {
   return failure(fmt::format("cannot unpack '{}': the {} data is {}", name, program, what));
 }
@@ -45,7 +37,7 @@ Result<std::string> gunzipped(std::string_view bytes, std::string_view name, siz
   bool at_end = false;  // of a piece
   while (!at_end || !bytes.empty()) {
     if (at_end) {
-      if (!bytes.starts_with(kGzip)) return damaged(name, "gzip", "followed by something else");
+      if (!is_gzip(bytes)) return damaged(name, "gzip", "followed by something else");
       inflateReset(&stream);
     }
     const size_t piece = std::min<size_t>(bytes.size(), size_t{1} << 30);
@@ -92,18 +84,8 @@ Result<std::string> unzstandarded(std::string_view bytes, std::string_view name,
 
 }  // namespace
 
-bool is_packed(std::string_view bytes) {
-  return bytes.starts_with(kGzip) || bytes.starts_with(kZstandard) || is_skippable_frame(bytes);
-}
-
 Result<std::string> unpacked(std::string_view bytes, std::string_view name, size_t limit) {
-  return bytes.starts_with(kGzip) ? gunzipped(bytes, name, limit) : unzstandarded(bytes, name, limit);
-}
-
-std::string_view without_packing(std::string_view name) {
-  for (const std::string_view ending : {".gz", ".zst"})
-    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
-  return name;
+  return is_gzip(bytes) ? gunzipped(bytes, name, limit) : unzstandarded(bytes, name, limit);
 }
 
 }  // namespace hlosim

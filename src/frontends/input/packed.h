@@ -13,6 +13,7 @@ inline constexpr size_t kMostUnpackedBytes = size_t{1} << 30;
 
 /// Do the bytes begin as those programs write them?
 bool is_packed(std::string_view bytes);
+bool is_gzip(std::string_view bytes);
 
 /// What was packed; several packed pieces one after the other are one text. Errors (naming `name`): damaged,
 /// cut off, something behind the end, more than `limit` bytes. Requires: is_packed(bytes).

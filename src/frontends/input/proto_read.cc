@@ -136,14 +136,6 @@ void restore_sugar(Module& module) {
 
 }  // namespace
 
-bool looks_like_proto(std::string_view bytes) {
-  if (bytes.empty() || (bytes[0] != 0x0a && bytes[0] != 0x12 && bytes[0] != 0x1a)) return false;
-  const std::string_view front = bytes.substr(0, 4096);
-  return std::any_of(front.begin(), front.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
-  });
-}
-
 Result<std::string> text_of_proto(std::string_view bytes, const std::string& name) {
   if (bytes.size() > (size_t{1} << 31) - 1)
     return failure(fmt::format("cannot read '{}': protos have at most 2 GiB", name));

@@ -184,8 +184,7 @@ std::optional<std::vector<int64_t>> integers_of(const mlir::Attribute& attribute
   int64_t count = 1;
   for (const int64_t size : attribute.type->dims)
     if (__builtin_mul_overflow(count, size, &count) || count > (1 << 24) || count < 0) return std::nullopt;
-  values.assign(static_cast<size_t>(count), values[0]);
-  return values;
+  return std::vector<int64_t>(static_cast<size_t>(count), values[0]);
 }
 
 std::vector<int64_t> OpLowering::list(std::string_view name) {

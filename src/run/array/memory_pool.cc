@@ -33,7 +33,9 @@ int small_class(int64_t bytes) {
 
 // Addresses cost nothing until they are touched, so the range is twice the machine's memory: room for gaps.
 int64_t physical_bytes() {
-  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGE_SIZE));
+  constexpr int64_t kUnknown = int64_t{1} << 30;  // WASI doesn't say
+  const int64_t pages = sysconf(_SC_PHYS_PAGES);
+  return pages > 0 ? pages * sysconf(_SC_PAGE_SIZE) : kUnknown;
 }
 
 }  // namespace

@@ -256,7 +256,8 @@ InstructionId Emitter::choose(const AxisList& axes, std::span<const int64_t> val
     even = even && values[i] == values[0] + step * static_cast<int64_t>(i);
   if (even && step == 0) return number(values[0]);
   if (even) return plus(times(index(axes), step), values[0]);
-  return reshape(dynamic_slice(list(values), 0, index(axes), 1), {});
+  const InstructionId at = index(axes);
+  return reshape(dynamic_slice(list(values), 0, at, 1), {});
 }
 
 namespace {

@@ -44,8 +44,8 @@ LocalIndices local_indices(Rules& rules, const RuleCall& call, InstructionId ind
       const InstructionId start = emit.times(emit.index(cut), -part);
       component = emit.plus(component, emit.broadcast(start, shape));
       if (!components[c].is_parallel) {
-        const InstructionId inside = emit.both(emit.compare(component, emit.number(0), "GE"),
-                                               emit.compare(component, emit.number(part), "LT"));
+        const InstructionId below = emit.compare(component, emit.number(part), "LT");
+        const InstructionId inside = emit.both(emit.compare(component, emit.number(0), "GE"), below);
         all_inside = all_inside.valid() ? emit.both(all_inside, inside) : inside;
       }
     }
@@ -210,8 +210,8 @@ std::optional<SpmdValues> scatter_rule(Rules& rules, const RuleCall& call) {
   if (any_cut(components, values[0].tiling))
     leaves[count] = local_indices(rules, call, indices, values[0], components, false).indices;
   if (partial != 0) {
-    const InstructionId first =
-        rules.emit.compare(rules.emit.index(list_of(partial)), rules.emit.number(0), "EQ");
+    const InstructionId zero = rules.emit.number(0);
+    const InstructionId first = rules.emit.compare(rules.emit.index(list_of(partial)), zero, "EQ");
     leaves[0] = rules.emit.select(first, leaves[0], rules.emit.neutral(kind, values[0].shape->element_type));
   }
   return emit_local(rules, call, leaves, axes.results);

@@ -82,8 +82,8 @@ SpmdValue rotated(Rules& rules, const SpmdValue& value, const Tiling& goal, int6
   const InstructionId front = from(size - by), rest = from(-by);
   const ShapeRef local = rules.emit.shape(rest);
   const auto places = by_tile(rules.axes, cut, [&](int64_t t) { return t * part - by; });
-  const InstructionId at = rules.emit.plus(rules.emit.iota(local, dimension),
-                                           rules.emit.broadcast(rules.emit.choose(cut, places), local));
+  const InstructionId begin = rules.emit.broadcast(rules.emit.choose(cut, places), local);
+  const InstructionId at = rules.emit.plus(rules.emit.iota(local, dimension), begin);
   const InstructionId is_rest = rules.emit.compare(at, rules.emit.number(0), "GE");
   return {rules.emit.select(is_rest, rest, front), goal, value.shape};
 }
@@ -196,8 +196,8 @@ std::optional<SpmdValues> concatenate_rule(Rules& rules, const RuleCall& call) {
     const InstructionId mine = rules.reshard.window(now, along, cut, starts, part);
     if (made.valid()) {  // of what begins here
       const ShapeRef local = rules.emit.shape(mine);
-      const InstructionId at = rules.emit.plus(rules.emit.iota(local, along),
-                                               rules.emit.broadcast(rules.emit.choose(cut, starts), local));
+      const InstructionId begin = rules.emit.broadcast(rules.emit.choose(cut, starts), local);
+      const InstructionId at = rules.emit.plus(rules.emit.iota(local, along), begin);
       made = rules.emit.select(rules.emit.compare(at, rules.emit.number(0), "GE"), mine, made);
     } else {
       made = mine;

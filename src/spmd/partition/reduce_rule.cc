@@ -121,8 +121,8 @@ std::optional<SpmdValues> reduce_rule(Rules& rules, const RuleCall& call) {
   }
   if (!combines) return reduced_twice(rules, call, axes, leaves);
   if (const AxisSet partial = axes.results[0].partial; partial != 0) {  // the initial value counts once
-    const InstructionId first =
-        rules.emit.compare(rules.emit.index(list_of(partial)), rules.emit.number(0), "EQ");
+    const InstructionId zero = rules.emit.number(0);
+    const InstructionId first = rules.emit.compare(rules.emit.index(list_of(partial)), zero, "EQ");
     leaves[1] = rules.emit.select(first, leaves[1], rules.emit.neutral(kind, values[1].shape->element_type));
   }
   return emit_local(rules, call, leaves, axes.results);

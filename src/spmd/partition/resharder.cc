@@ -85,7 +85,8 @@ SpmdValue Resharder::as_summands(const SpmdValue& value, const Tiling& tiling) {
       value.tiling.partial_kind == tiling.partial_kind ? value.tiling.partial & tiling.partial : 0;
   const AxisSet added = tiling.partial & ~without.partial;
   SpmdValue now = to(value, without);
-  const InstructionId first = emit_.compare(emit_.index(list_of(added)), emit_.number(0), "EQ");
+  const InstructionId zero = emit_.number(0);
+  const InstructionId first = emit_.compare(emit_.index(list_of(added)), zero, "EQ");
   const InstructionId neutral = emit_.neutral(tiling.partial_kind, value.shape->element_type);
   return {emit_.select(first, now.id, neutral), tiling, value.shape};
 }
@@ -224,8 +225,8 @@ InstructionId Resharder::masked(InstructionId x, int64_t dimension, InstructionI
                                 InstructionId neutral) {
   const InstructionId iota = emit_.iota(emit_.shape(x), dimension);
   const InstructionId at = emit_.plus(iota, emit_.broadcast(start, emit_.shape(x)));
-  const InstructionId inside =
-      emit_.both(emit_.compare(at, emit_.number(0), "GE"), emit_.compare(at, emit_.number(size), "LT"));
+  const InstructionId below = emit_.compare(at, emit_.number(size), "LT");
+  const InstructionId inside = emit_.both(emit_.compare(at, emit_.number(0), "GE"), below);
   return emit_.select(inside, x, neutral);
 }
 
@@ -235,7 +236,8 @@ InstructionId Resharder::masked(const SpmdValue& value, int64_t dimension, Instr
   if (!is_padded(axes_, cut, size)) return value.id;
   const ShapeRef local = emit_.shape(value.id);
   const InstructionId start = emit_.times(emit_.index(cut), shard_size(axes_, cut, size));
-  const InstructionId at = emit_.plus(emit_.iota(local, dimension), emit_.broadcast(start, local));
+  const InstructionId begin = emit_.broadcast(start, local);
+  const InstructionId at = emit_.plus(emit_.iota(local, dimension), begin);
   return emit_.select(emit_.compare(at, emit_.number(size), "LT"), value.id, neutral);
 }
 

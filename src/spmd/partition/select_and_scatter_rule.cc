@@ -82,11 +82,12 @@ std::optional<SpmdValues> select_and_scatter_rule(Rules& rules, const RuleCall& 
     const Touching tile = *touches(i);
     const AxisList& cut = goal.cut(i);
     base.id = rules.reshard.window(base, i, cut, tile.bases, tile.size);
-    base.id = rules.reshard.masked(base.id, i, emit.choose(cut, tile.bases), operand.shape->dim(i),
-                                   emit.neutral(*never, operand.shape->element_type));
+    const InstructionId beyond = emit.neutral(*never, operand.shape->element_type);
+    base.id = rules.reshard.masked(base.id, i, emit.choose(cut, tile.bases), operand.shape->dim(i), beyond);
     given.id = rules.reshard.window(given, i, cut, tile.sources, tile.windows);
-    given.id = rules.reshard.masked(given.id, i, emit.choose(cut, tile.sources), source.shape->dim(i),
-                                    emit.neutral(*kind, source.shape->element_type));
+    const InstructionId nothing = emit.neutral(*kind, source.shape->element_type);
+    given.id =
+        rules.reshard.masked(given.id, i, emit.choose(cut, tile.sources), source.shape->dim(i), nothing);
     window[static_cast<size_t>(i)].padding_low = window[static_cast<size_t>(i)].padding_high = 0;
     kept.emplace_back(i, tile.offset);
   }

@@ -13,7 +13,8 @@ std::optional<SpmdValues> iota_rule(Rules& rules, const RuleCall& call) {
   const AxisList& cut = tiling.cut(dimension);
   if (cut.empty()) return emit_local(rules, call, {}, std::span(&tiling, 1));
   const InstructionId start = emit.times(emit.index(cut), local->dim(dimension));
-  const InstructionId at = emit.plus(emit.iota(local, dimension), emit.broadcast(start, local));
+  const InstructionId begin = emit.broadcast(start, local);
+  const InstructionId at = emit.plus(emit.iota(local, dimension), begin);
   return SpmdValues{{emit.convert(at, local->element_type), tiling, call.results[0]}};
 }
 

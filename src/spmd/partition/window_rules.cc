@@ -64,7 +64,8 @@ SpmdValue cumulated(Rules& rules, const RuleCall& call, const Tiling& goal, int6
                        (tiles - 1) * packed_bytes(*emit.shape(total)));
   InstructionId others;
   for (int64_t t = forth ? 0 : 1; t < (forth ? tiles - 1 : tiles); ++t) {
-    const InstructionId counts = emit.compare(emit.index(cut), emit.number(t), forth ? "GT" : "LT");
+    const InstructionId tile = emit.number(t);
+    const InstructionId counts = emit.compare(emit.index(cut), tile, forth ? "GT" : "LT");
     const InstructionId one = emit.select(counts, emit.slice(all, dimension, t, 1), neutral);
     others = others.valid() ? emit.combine(kind, others, one) : one;
   }

@@ -18,8 +18,8 @@ InstructionId spell_out_gelu(Spelling& spelling, InstructionId x) {
   const InstructionId inner =
       times(spelling.binary(Opcode::kAdd, x, times(cube, 0.044715)), 0.7978845608028654);
   const InstructionId tanh = spelling.add(Opcode::kTanh, shape, {inner});
-  return spelling.binary(Opcode::kMultiply, times(x, 0.5),
-                         spelling.binary(Opcode::kAdd, tanh, spelling.filled(shape, 1)));
+  const InstructionId factor = spelling.binary(Opcode::kAdd, tanh, spelling.filled(shape, 1));
+  return spelling.binary(Opcode::kMultiply, times(x, 0.5), factor);
 }
 
 InstructionId spell_out_product(Spelling& spelling, const DotRoles& roles, ElementType type) {
