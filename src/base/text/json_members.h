@@ -1,4 +1,4 @@
-// JSON objects whose members are described once: what writes them and what prints their schema read the same rows.
+// JSON objects whose members are described once: writing them and printing their schema use the same rows.
 //
 //   std::span<const JsonMember<Loop>> json_members(const Loop*) {
 //     static constexpr JsonMember<Loop> kMembers[] = {
@@ -7,10 +7,10 @@
 //     return kMembers;
 //   }
 //   JsonOf<Loop>::json(loop);   // {"name":"while.1","time_ps":12}
-//   JsonOf<Loop>::schema();     // {"type":"object","properties":{"name":{"type":"string"},"time_ps":{…}},"required":[…]}
+//   JsonOf<Loop>::schema();     // {"type":"object","properties":{"name":{"type":"string"},"time_ps":{…}},…}
 //
-// The type of a member is that of its value: text, numbers, quantities (in their unit), enumerations with names,
-// std::optional (null), ranges of any of these, and other objects.
+// The type of a member is that of its value: text, numbers, quantities (in their unit), enumerations with
+// names, std::optional (null), ranges of any of these, and other objects.
 #pragma once
 
 #include <concepts>
@@ -219,7 +219,7 @@ void print(std::string& out, const T& value) {
 
 }  // namespace json_detail
 
-/// A member of a document that is written member by member, so that a large one never stands in memory as a tree.
+/// A member of a document that is written member by member: a large one is never in memory as a tree.
 template <class T>
 struct JsonSection : JsonMember<T> {
   template <class Get>
