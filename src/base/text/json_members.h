@@ -65,7 +65,7 @@ namespace json_detail {
 template <class T>
 concept Text = std::convertible_to<const T&, std::string_view>;
 template <class T>
-concept Quantity = requires(const T& value) {
+concept HasCount = requires(const T& value) {
   { value.count() } -> std::convertible_to<double>;
 };
 template <class T>
@@ -158,7 +158,7 @@ struct JsonOf<T> {
 };
 
 /// In its unit: picoseconds, bytes, operations.
-template <json_detail::Quantity T>
+template <json_detail::HasCount T>
 struct JsonOf<T> {
   using Count = std::remove_cvref_t<decltype(std::declval<const T&>().count())>;
   static Json json(const T& quantity) { return quantity.count(); }
