@@ -42,7 +42,7 @@ EstimateOptions estimate_options(Random& choice) {
 void write_report(const Device& device, const Module& module, const Estimate& estimate, Random& choice) {
   const Report report = make_report(module, op_table(), device, estimate);
   HLOSIM_CHECK(!to_text(report, {.top = choice.below(3)}).empty());
-  const bool has_timeline = !estimate.simulation.timeline.spans().empty();
+  const bool has_timeline = !estimate.simulation->timeline.spans().empty();
   switch (choice.below(4)) {
     case 0:
       to_csv({&report, 1});

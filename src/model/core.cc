@@ -91,7 +91,7 @@ MxuCycles Core::product(const MatmulWork& work, const MatmulRate& rate) const {
   return product_on(work, rate, device_->mxu.count);
 }
 
-std::string_view Core::product_equation(const MatmulWork&) {
+std::string_view Core::product_equation() {
   return "steps x passes x (cadence x issues x t + latch + max(latch - cadence x issues, 0) x (t - 1) "
          "+ latency) / clock,\n"
          "issues = ceil(bm / rows / r), t = ceil(tiles x r / count), tiles = batch x ceil(bk / depth) x "
@@ -163,8 +163,8 @@ IssueSlots Core::slots(VectorOp op, double registers) const {
 
 VectorShape Core::vector_shape() const {
   const VpuConfig& vpu = device_->vpu;
-  return {vpu.lanes, vpu.sublanes, vpu.reduction_window, device_->kernel.ragged_turn_columns,
-          vpu.reduction_mask};
+  return {vpu.lanes,          vpu.sublanes,       vpu.reduction_window, device_->kernel.ragged_turn_columns,
+          vpu.reduction_mask, vpu.divisor_repeats};
 }
 
 IssueSlots Core::slots(const VectorWork& work) const {

@@ -103,7 +103,7 @@ class Core {
   /// benchmarks/pallas_microbenchmarks/cost_model.py (docs/timing_model.md).
   MxuCycles product(const MatmulWork& work, const MatmulRate& rate) const;
   /// The equation of these cycles, in names of device keys.
-  static std::string_view product_equation(const MatmulWork& work);
+  static std::string_view product_equation();
   /// Cycles of all MXUs of a device that share one product.
   double product_of_all_cores(const MatmulWork& work, const MatmulRate& rate) const;
   /// The tiles of many products, one behind the other: no MXU waits for the others at the end of one.

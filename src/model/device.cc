@@ -206,7 +206,7 @@ bool counts_where_named(std::string_view path) {
       "ici.die_launch",     "ici.fused_done",     "ici.slices",        "vmem.carried_share",
       "vpu.most_repeated",  "overhead.grid_step", "host.serving_step", "host.slowest_flow",
       "vmem.least_size",    "vmem.kept_back",     "kernel.cache_read", "memory.hbm.order_share",
-      "host.sglang_step"};
+      "host.sglang_step",   "vpu.divisor_repeats"};
   return path.ends_with(".energy") || path.find(".offload_") != std::string_view::npos ||
          std::find(std::begin(kOfSomeWork), std::end(kOfSomeWork), path) != std::end(kOfSomeWork);
 }

@@ -164,7 +164,8 @@ struct VectorConversion {
 
 /// Vector unit of one core.
 struct VpuConfig {
-  int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0, reduction_window = 0, most_repeated = 0;
+  int64_t lanes = 0, sublanes = 0, alus = 0, vregs = 0, reduction_window = 0, most_repeated = 0,
+          divisor_repeats = 0;
   double reduction_mask = 0;
   Cycles latency{};
   std::vector<ElementType> native_types;
@@ -184,6 +185,8 @@ struct VpuConfig {
     field("reduction_mask", self.reduction_mask, "vector ALU slots per register of such a window");
     field("most_repeated", self.most_repeated,
           "instructions that several kernels compute for themselves before the compiler stores their result");
+    field("divisor_repeats", self.divisor_repeats,
+          "elements that each value of a divisor has to divide before its reciprocal is computed once");
     field("native_types", self.native_types,
           "element types with arithmetic of their own; others are converted");
     field("convert", self.convert, "conversion costs of other element types, by HLO name");

@@ -48,7 +48,7 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
   Bytes traffic{}, peak{}, allocated{};
   size_t overflowing = 0, early = 0;
   for (const DumpTableRow& row : rows) {
-    time += row.report->totals.makespan;
+    time += row.report->totals().makespan;
     traffic += row.report->hbm_traffic().total();
     peak = std::max(peak, hbm_peak(*row.report));
     allocated = std::max(allocated, row.xla_allocates.value_or(Bytes(0)));
@@ -72,8 +72,8 @@ std::string dump_table(const std::string& folder, const std::vector<DumpTableRow
   for (const DumpTableRow& row : rows) {
     const Report& report = *row.report;
     add({report.module_name, std::string(file_name(report, folder)), row.stage,
-         to_text(report.totals.makespan), share_of(report.totals.makespan, time),
-         report.unit_name(report.totals.bound_by), to_text(report.hbm_traffic().total()),
+         to_text(report.totals().makespan), share_of(report.totals().makespan, time),
+         report.unit_name(report.totals().bound_by), to_text(report.hbm_traffic().total()),
          to_text(hbm_peak(report)) + (report.overflows().empty() ? "" : " !")},
         row.xla_allocates ? to_text(*row.xla_allocates) : "");
   }

@@ -55,7 +55,7 @@ class Maker {
 
   Metrics make() {
     about();
-    for (const InstructionRecord& record : estimate_.simulation.instructions) add_record(record);
+    for (const InstructionRecord& record : estimate_.simulation->instructions) add_record(record);
     add_transfers();
     add_padding();
     add_peaks();
@@ -72,7 +72,7 @@ class Maker {
     figures_.device_fingerprint = report_.device_fingerprint;
     figures_.model_version = kModelVersion;
     figures_.metrics = common_metrics();
-    const Totals& totals = report_.totals;
+    const Totals& totals = report_.totals();
     figures_.totals = {totals.makespan.count(),
                        totals.exposed_copies.count(),
                        totals.all_exposed_collectives().count(),
@@ -145,7 +145,7 @@ class Maker {
     InstructionMetrics& one = row(record.id);
     one.executions += record.executions;
     one.bound_by = report_.unit_name(record.bound_by);
-    const InstructionCost& cost = estimate_.simulation.cost(record);
+    const InstructionCost& cost = estimate_.simulation->cost(record);
     one.amounts[kTime] += record.self_time.count();
     one.amounts[kHbmBytes] += all(cost.traffic[report_.hbm].total().count(), record.executions);
     one.amounts[kFlops] += all(cost.flops.count(), record.executions);
@@ -154,7 +154,7 @@ class Maker {
   }
 
   void add_transfers() {
-    for (const TransferRecord& transfer : estimate_.simulation.transfers) {
+    for (const TransferRecord& transfer : estimate_.simulation->transfers) {
       if (!transfer.start_instruction.valid()) continue;
       InstructionMetrics& start = row(transfer.start_instruction);
       if (transfer.collective)

@@ -135,7 +135,7 @@ GraphData::GraphData(const OpTable& table, const DeviceConfig& device, const Est
     : module_(*estimate.module),
       table_(table),
       device_(device),
-      simulation_(estimate.simulation),
+      simulation_(*estimate.simulation),
       records_(module_.instructions.size(), nullptr) {
   for (const InstructionRecord& record : simulation_.instructions) {
     records_[record.id] = &record;

@@ -65,7 +65,7 @@ class ReportMaker {
   Report make() {
     about_device();
     about_module();
-    report_.totals = estimate_.simulation.totals;
+    report_.simulation = estimate_.simulation;
     make_spaces();
     make_roofline();
     make_energy();
@@ -78,7 +78,7 @@ class ReportMaker {
     if (estimate_.spread) report_.spread = make_spread_report(given_, table_, estimate_);
     if (const auto missing = frontend_attribute(*report_.module, kMissingOfText))
       report_.assumptions.push_back({fmt::format("the HLO text was truncated: {}", *missing), 1, {}});
-    for (const Assumption& item : estimate_.simulation.assumptions.items())
+    for (const Assumption& item : estimate_.simulation->assumptions.items())
       report_.assumptions.push_back({item.text, item.count, name_of(item.example)});
     return std::move(report_);
   }
@@ -93,8 +93,8 @@ class ReportMaker {
   void make_range() {
     if (estimate_.unpartitioned_devices > 0) return;
     constexpr int64_t kMostUnknown = 20;  // one part in so many
-    if (report_.custom_calls_by_bytes > report_.totals.makespan / kMostUnknown) return;
-    report_.time_range = time_range(device_.config.errors, estimate_.simulation);
+    if (report_.custom_calls_by_bytes > report_.totals().makespan / kMostUnknown) return;
+    report_.time_range = time_range(device_.config.errors, *estimate_.simulation);
   }
 
   void about_device() {
@@ -103,8 +103,8 @@ class ReportMaker {
     report_.device_file = device_.file;
     report_.device_fingerprint = device_.fingerprint();
     report_.clock = config.clock;
-    report_.slice = estimate_.simulation.slice.text();
-    report_.slice_devices = estimate_.simulation.slice.devices();
+    report_.slice = estimate_.simulation->slice.text();
+    report_.slice_devices = estimate_.simulation->slice.devices();
     const FlopsPerSecond peak = peak_flops(config, ElementType::kBF16);
     if (peak.count() > 0) report_.peak_flops = peak;
     const BytesPerSecond rate = device_rates(config, config.hbm()).total;
@@ -125,13 +125,13 @@ class ReportMaker {
     report_.module_fingerprint = module_fingerprint(given_, table_);
     report_.instruction_count = static_cast<int64_t>(given_.instructions.size());
     report_.computation_count = static_cast<int64_t>(given_.computations.size());
-    report_.replicas = estimate_.simulation.grid.replicas;
-    report_.partitions = estimate_.simulation.grid.partitions;
-    report_.scheduled = estimate_.simulation.schedule.given;
+    report_.replicas = estimate_.simulation->grid.replicas;
+    report_.partitions = estimate_.simulation->grid.partitions;
+    report_.scheduled = estimate_.simulation->schedule.given;
   }
 
   void make_energy() {
-    for (EnergyPart& part : energy_of(device_.config, estimate_.simulation.totals)) {
+    for (EnergyPart& part : energy_of(device_.config, estimate_.simulation->totals)) {
       const DeviceValue* figure = device_.value(part.path);
       report_.energy.push_back({std::move(part), figure ? figure->source : ""});
     }
@@ -140,7 +140,7 @@ class ReportMaker {
   void make_roofline() {
     if (!report_.peak_flops) return;
     const MemorySystem memory(device_.config);
-    const Totals& totals = estimate_.simulation.totals;
+    const Totals& totals = estimate_.simulation->totals;
     for (size_t i = 0; i < device_.config.memory.size(); ++i) {
       const double picoseconds = memory.busy_exactly(i, totals.traffic[i]);
       if (!(picoseconds > 0)) continue;
@@ -160,11 +160,11 @@ class ReportMaker {
   // Spaces in the order of the device file, then those that it doesn't know.
   void make_spaces() {
     IdMap<InstructionId, Picoseconds> times(module_.instructions.size());
-    for (const InstructionRecord& record : estimate_.simulation.instructions)
+    for (const InstructionRecord& record : estimate_.simulation->instructions)
       times[record.id] = record.self_time;
     for (const InstructionId step : estimate_.occupancy.steps) step_times_.push_back(times[step]);
     const DeviceConfig& config = device_.config;
-    const SpaceTraffic& traffic = estimate_.simulation.totals.traffic;
+    const SpaceTraffic& traffic = estimate_.simulation->totals.traffic;
     for (size_t i = 0; i < config.memory.size(); ++i) {
       const MemorySpace& space = config.memory[i];
       if (&space == &config.hbm()) report_.hbm = i;
@@ -223,12 +223,11 @@ class ReportMaker {
   }
 
   const InstructionCost& cost(const InstructionRecord& record) const {
-    return estimate_.simulation.cost(record);
+    return estimate_.simulation->cost(record);
   }
 
   void make_instructions() {
-    const Simulation& simulation = estimate_.simulation;
-    report_.costs = simulation.costs;
+    const Simulation& simulation = *estimate_.simulation;
     report_.instructions.reserve(simulation.instructions.size());
     for (const InstructionRecord& record : simulation.instructions) {
       report_.instructions.push_back(instruction_row(record));
@@ -242,11 +241,11 @@ class ReportMaker {
 
   /// What limits the memory space that bounds most of the time, over the instructions that it bounds.
   void make_limit() {
-    const Unit unit = report_.totals.bound_by;
+    const Unit unit = report_.totals().bound_by;
     if (index_of(unit) < index_of(Unit::kMemory) || index_of(unit) >= kUnitCount) return;
     const size_t space = index_of(unit) - index_of(Unit::kMemory);
     PortLimits limits(device_.config, space);
-    for (const InstructionRecord& record : estimate_.simulation.instructions)
+    for (const InstructionRecord& record : estimate_.simulation->instructions)
       if (record.bound_by == unit)
         limits.add(cost(record).traffic[space], cost(record).busy[index_of(unit)], record.executions);
     const DeviceValue* value = device_.value(limits.key());
@@ -270,7 +269,7 @@ class ReportMaker {
 
   ReportInstruction instruction_row(const InstructionRecord& record) {
     const Instruction& instruction = module_[record.id];
-    ReportInstruction row{record};
+    ReportInstruction row{{&record}};
     row.name = instruction.name;
     row.opcode = to_text(instruction.opcode);
     row.computation_name = module_[record.computation].name;
@@ -281,20 +280,20 @@ class ReportMaker {
     row.line = lines_.of(instruction.offset);
     if (record.waited_for >= 0)
       row.waited_for_name =
-          name_of(estimate_.simulation.transfers[static_cast<size_t>(record.waited_for)].start_instruction);
+          name_of(estimate_.simulation->transfers[static_cast<size_t>(record.waited_for)].start_instruction);
     if (cost(record).provenance == Provenance::kDefault && record.executions > 0) ++report_.unknown_work;
     return row;
   }
 
   void make_transfers() {
     const DeviceConfig& config = device_.config;
-    for (const TransferRecord& record : estimate_.simulation.transfers) {
-      ReportTransfer row{record};
+    for (const TransferRecord& record : estimate_.simulation->transfers) {
+      ReportTransfer row{{&record}};
       row.start_name = name_of(record.start_instruction);
       row.done_name = name_of(record.done_instruction);
       if (record.ahead >= 0)
         row.ahead_name =
-            name_of(estimate_.simulation.transfers[static_cast<size_t>(record.ahead)].start_instruction);
+            name_of(estimate_.simulation->transfers[static_cast<size_t>(record.ahead)].start_instruction);
       row.line = record.start_instruction.valid() ? lines_.of(module_[record.start_instruction].offset) : 0;
       if (record.kind == TransferKind::kCopy) {
         row.from_space_name = space_name(config, record.from_space);
@@ -305,8 +304,8 @@ class ReportMaker {
   }
 
   void make_loops() {
-    for (const LoopRecord& loop : estimate_.simulation.loops)
-      report_.loops.push_back({loop, module_[loop.id].name, lines_.of(module_[loop.id].offset)});
+    for (const LoopRecord& loop : estimate_.simulation->loops)
+      report_.loops.push_back({{&loop}, module_[loop.id].name, lines_.of(module_[loop.id].offset)});
   }
 
   // Every array that needs memory of its own; those that share it count once.
@@ -407,15 +406,15 @@ Picojoules Report::total_energy() const {
 }
 
 std::optional<double> Report::flops_utilisation() const {
-  if (!peak_flops || totals.makespan.count() <= 0) return std::nullopt;
-  return static_cast<double>(totals.flops.count()) * 1e12 / static_cast<double>(totals.makespan.count()) /
+  if (!peak_flops || totals().makespan.count() <= 0) return std::nullopt;
+  return static_cast<double>(totals().flops.count()) * 1e12 / static_cast<double>(totals().makespan.count()) /
          peak_flops->count();
 }
 
 std::optional<double> Report::hbm_utilisation() const {
-  if (!peak_hbm_bandwidth || totals.makespan.count() <= 0) return std::nullopt;
+  if (!peak_hbm_bandwidth || totals().makespan.count() <= 0) return std::nullopt;
   return static_cast<double>(hbm_traffic().total().count()) * 1e12 /
-         static_cast<double>(totals.makespan.count()) / peak_hbm_bandwidth->count();
+         static_cast<double>(totals().makespan.count()) / peak_hbm_bandwidth->count();
 }
 
 const std::string& Report::unit_name(Unit unit) const { return unit_names[index_of(unit)]; }
@@ -424,15 +423,15 @@ InstructionWork Report::work(const ReportInstruction& row) const {
   const InstructionCost& once = cost(row);
   InstructionWork all;
   if (once.provenance != Provenance::kDefault) {
-    all.flops = times(once.flops.count(), row.executions);
-    all.vector_operations = times(once.vector_operations, row.executions);
-    all.transcendentals = times(once.transcendentals, row.executions);
+    all.flops = times(once.flops.count(), row->executions);
+    all.vector_operations = times(once.vector_operations, row->executions);
+    all.transcendentals = times(once.transcendentals, row->executions);
   }
   for (size_t i = 0; i < all.traffic.size(); ++i)
-    all.traffic[i] = {times(once.traffic[i].read, row.executions),
-                      times(once.traffic[i].written, row.executions)};
-  all.logical_bytes = times(once.logical_bytes, row.executions);
-  all.padded_bytes = times(once.padded_bytes, row.executions);
+    all.traffic[i] = {times(once.traffic[i].read, row->executions),
+                      times(once.traffic[i].written, row->executions)};
+  all.logical_bytes = times(once.logical_bytes, row->executions);
+  all.padded_bytes = times(once.padded_bytes, row->executions);
   return all;
 }
 

@@ -59,8 +59,14 @@ struct ReportSpace {
   bool overflows() const { return is_used && capacity && peak > *capacity; }
 };
 
-/// What the simulation recorded of an instruction, with the names that a reader knows it by.
-struct ReportInstruction : InstructionRecord {
+/// A record of Report::simulation, with the names that a reader knows it by.
+template <class Record>
+struct ReportRow {
+  const Record* record = nullptr;
+  const Record* operator->() const { return record; }
+};
+
+struct ReportInstruction : ReportRow<InstructionRecord> {
   std::string_view name{}, opcode{}, computation_name{};
   std::string_view op_name{};          // from the metadata; may be empty
   std::string_view source_file{};      // of the program, from the metadata; may be empty
@@ -76,14 +82,14 @@ struct InstructionWork {
   Bytes logical_bytes{}, padded_bytes{};
 };
 
-struct ReportTransfer : TransferRecord {
+struct ReportTransfer : ReportRow<TransferRecord> {
   std::string_view start_name{}, done_name{};  // the same when it is synchronous; done empty: nothing waits
   int64_t line = 0;
   std::string_view ahead_name{};                   // start of the last one that it had to queue for
   std::string from_space_name{}, to_space_name{};  // copies
 };
 
-struct ReportLoop : LoopRecord {
+struct ReportLoop : ReportRow<LoopRecord> {
   std::string_view name{};
   int64_t line = 0;
 };
@@ -137,9 +143,9 @@ struct Report {
   int64_t replicas = 1, partitions = 1;
   bool scheduled = false;  // by the module itself
   // The run.
-  Totals totals;
-  std::optional<TimeRange> time_range{};  // of the makespan, in kRangeShare of like programs
-  size_t hbm = 0;                         // index of HBM in Totals::traffic
+  std::shared_ptr<const Simulation> simulation;  // that it is a view of; never null
+  std::optional<TimeRange> time_range{};         // of the makespan, in kRangeShare of like programs
+  size_t hbm = 0;                                // index of HBM in Totals::traffic
   /// The device's key whose rate limits the unit that bounds the time, and its value: "dma.bandwidth", "737
   /// GB/s". Empty: no memory space bounds it, or no rate does.
   std::string limiting_key, limiting_rate;
@@ -151,9 +157,8 @@ struct Report {
   Picoseconds custom_calls_by_blocks{};    // … of known kernels
   Picoseconds custom_calls_by_estimate{};  // … of which their authors say what they compute and move
   int64_t unknown_work = 0;  // instructions whose operations aren't counted: Totals' are lower bounds
-  std::vector<ReportInstruction> instructions;    // in order of first execution
-  std::shared_ptr<const InstructionCosts> costs;  // Simulation::costs
-  std::vector<ReportTransfer> transfers;          // in order of start
+  std::vector<ReportInstruction> instructions;  // in order of first execution
+  std::vector<ReportTransfer> transfers;        // in order of start
   std::vector<ReportLoop> loops;
   Padding padding_total;               // over all arrays that need memory
   int64_t padded_arrays = 0;           // of them, with padding
@@ -166,10 +171,11 @@ struct Report {
 
   /// Spaces that overflow, the worst first.
   std::vector<const ReportSpace*> overflows() const;
+  const Totals& totals() const { return simulation->totals; }
   /// Of one execution.
-  const InstructionCost& cost(const ReportInstruction& row) const { return (*costs)[row.id]; }
+  const InstructionCost& cost(const ReportInstruction& row) const { return simulation->cost(*row.record); }
   InstructionWork work(const ReportInstruction& row) const;
-  const Traffic& hbm_traffic() const { return totals.traffic[hbm]; }
+  const Traffic& hbm_traffic() const { return totals().traffic[hbm]; }
   Picojoules total_energy() const;
   /// FLOP/s of matrix products over the peak, [0, 1]; unknown without a peak or a time.
   std::optional<double> flops_utilisation() const;

@@ -61,7 +61,7 @@ class BriefReport {
     out_ += '\n';
   }
   void title(std::string_view text) { out_ += fmt::format("\n{}\n", options_.paint.strong(text)); }
-  Picoseconds makespan() const { return report_.totals.makespan; }
+  Picoseconds makespan() const { return report_.totals().makespan; }
   std::string percent(Picoseconds part) const { return percent_text(share(part, makespan())); }
   /// "-34.4 %", of a time beside the makespan.
   std::string change(Picoseconds other) const {
@@ -103,7 +103,7 @@ class BriefReport {
     std::string limit;
     if (!report_.limiting_key.empty() &&
         !(report_.limiting_key.starts_with("memory.") && report_.limiting_key.ends_with(".bandwidth")))
-      limit = fmt::format("; {} limited by {} ({})", report_.unit_name(report_.totals.bound_by),
+      limit = fmt::format("; {} limited by {} ({})", report_.unit_name(report_.totals().bound_by),
                           report_.limiting_key, report_.limiting_rate);
     line("bottleneck", "{}{}", shares(report_.bound_time, makespan()), limit);
   }
@@ -132,8 +132,8 @@ class BriefReport {
 
   void bound() {
     if (makespan().count() > 0)
-      line("perfect overlap", "{} ({}): the time of the busiest unit", to_text(report_.totals.lower_bound),
-           change(report_.totals.lower_bound));
+      line("perfect overlap", "{} ({}): the time of the busiest unit", to_text(report_.totals().lower_bound),
+           change(report_.totals().lower_bound));
   }
 
   void flags() {
@@ -200,7 +200,7 @@ class BriefReport {
   void operations() {
     std::vector<const ReportInstruction*> rows;
     for (const ReportInstruction& row : report_.instructions)
-      if (row.self_time.count() > 0) rows.push_back(&row);
+      if (row->self_time.count() > 0) rows.push_back(&row);
     if (rows.empty()) return;
     title("Longest operations");
     const size_t count = options_.top == 0 ? rows.size() : std::min(rows.size(), options_.top);
@@ -215,11 +215,11 @@ class BriefReport {
                  {"where", Align::kLeft, kPlaceWidth}});
     for (size_t i = 0; i < count; ++i) {
       const ReportInstruction& row = *rows[i];
-      const Unit unit = row.exposed * 2 > row.self_time ? Unit::kWait : row.bound_by;
+      const Unit unit = row->exposed * 2 > row->self_time ? Unit::kWait : row->bound_by;
       std::string place = place_of(row);
       if (place.empty() && row.line > 0) place = fmt::format("line {}", row.line);
-      table.add({std::string(row.name), to_text(row.self_time), percent(row.self_time),
-                 report_.unit_name(unit), fmt::format("{}", row.executions), std::move(place)});
+      table.add({std::string(row.name), to_text(row->self_time), percent(row->self_time),
+                 report_.unit_name(unit), fmt::format("{}", row->executions), std::move(place)});
     }
     out_ += table.text("  ");
     if (rows.size() > count) out_ += fmt::format("  and {} more\n", rows.size() - count);
@@ -230,9 +230,9 @@ class BriefReport {
     std::vector<const ReportTransfer*> rows;
     Picoseconds sum{};
     for (const ReportTransfer& row : report_.transfers)
-      if (row.exposed.count() > 0) {
+      if (row->exposed.count() > 0) {
         rows.push_back(&row);
-        sum += row.exposed * row.executions;
+        sum += row->exposed * row->executions;
       }
     if (share(sum, makespan()) < kWorthATable) return;
     title("Exposed transfers (the TensorCore stalls on them)");
@@ -249,10 +249,10 @@ class BriefReport {
     const size_t count = std::min(rows.size(), kMostTransfers);
     for (size_t i = 0; i < count; ++i) {
       const ReportTransfer& row = *rows[i];
-      const Picoseconds exposed = row.exposed * row.executions;
+      const Picoseconds exposed = row->exposed * row->executions;
       table.add({std::string(row.start_name), to_text(exposed), percent(exposed),
-                 to_text(row.hidden * row.executions), fmt::format("{}", row.executions), to_text(row.bytes),
-                 std::string(to_text(row.kind))});
+                 to_text(row->hidden * row->executions), fmt::format("{}", row->executions),
+                 to_text(row->bytes), std::string(to_text(row->kind))});
     }
     out_ += table.text("  ");
     if (rows.size() > count) out_ += fmt::format("  and {} more\n", rows.size() - count);
@@ -260,12 +260,12 @@ class BriefReport {
 
   void section_of(std::string_view label, TransferKind kind, Picoseconds exposed, std::string_view extra) {
     const auto count = std::count_if(report_.transfers.begin(), report_.transfers.end(),
-                                     [&](const ReportTransfer& row) { return row.kind == kind; });
+                                     [&](const ReportTransfer& row) { return row->kind == kind; });
     if (count > 0) line(label, "{}, exposed {} ({}){}", count, to_text(exposed), percent(exposed), extra);
   }
 
   void sections() {
-    const Totals& totals = report_.totals;
+    const Totals& totals = report_.totals();
     section_of("copies", TransferKind::kCopy, totals.exposed_copies, "");
     section_of("collectives", TransferKind::kCollective, totals.all_exposed_collectives(),
                fmt::format("; one device sends {}", to_text(totals.sent + totals.scalar_sent)));
@@ -273,7 +273,7 @@ class BriefReport {
       line("mesh", "{}; {} reshardings, {} replicated operations", report_.spread->mesh,
            report_.spread->reshardings.size(), report_.spread->replicated.size());
     const auto unknown = std::count_if(report_.loops.begin(), report_.loops.end(),
-                                       [](const ReportLoop& l) { return !l.known; });
+                                       [](const ReportLoop& l) { return !l->known; });
     if (!report_.loops.empty())
       line("loops", "{}{}", report_.loops.size(),
            unknown > 0 ? fmt::format(", {} with an assumed trip count (--while-trip-count=N)", unknown) : "");
@@ -291,7 +291,7 @@ class BriefReport {
   std::string confidence() const {
     std::string out;
     for (size_t i = 0; i < kProvenanceCount; ++i)
-      if (const Picoseconds time = report_.totals.by_provenance[i]; share(time, makespan()) >= kWorthALine)
+      if (const Picoseconds time = report_.totals().by_provenance[i]; share(time, makespan()) >= kWorthALine)
         out += fmt::format("{}{:.0f} % {}", out.empty() ? "" : ", ", 100 * share(time, makespan()),
                            to_text(static_cast<Provenance>(i)));
     return out.empty() ? "no instruction takes time" : out + " device parameters";

@@ -64,7 +64,7 @@ void append_row(std::string& out, std::span<const JsonMember<InstructionRow>* co
   out += csv_field(row.report.module_name);
   for (const JsonMember<InstructionRow>* column : columns)
     (out += ',') += field(column->value(row).value_or(nullptr));
-  const SpaceTraffic traffic = row.work().traffic;
+  const SpaceTraffic traffic = row.work.traffic;
   for (size_t i = 0; i < traffic.size(); ++i)
     if (!row.report.traffic_names[i].empty())
       fmt::format_to(std::back_inserter(out), ",{},{}", traffic[i].read.count(), traffic[i].written.count());

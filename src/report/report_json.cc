@@ -63,7 +63,7 @@ std::span<const JsonSection<Whole>> sections() {
        [](In in) { return std::span(in.report.padding); }},
       {"assumptions", "", [](In in) { return std::span(in.report.assumptions); }},
       {"coverage", "the time by where the numbers come from that decide it; default: nothing modelled it",
-       [](In in) { return Coverage(in.report.totals); }},
+       [](In in) { return Coverage(in.report.totals()); }},
       {"keys_without_effect", "", [](In in) { return std::span(in.report.unused_keys.keys); }},
       {"keys_not_tried", "changed keys that were not checked: the module is too large",
        [](In in) { return in.report.unused_keys.unchecked; }},

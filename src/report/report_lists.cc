@@ -67,9 +67,9 @@ std::span<const JsonMember<ReportLoop>> json_members(const ReportLoop*) {
   static constexpr JsonMember<ReportLoop> kMembers[] = {
       {"name", "", [](Row row) { return row.name; }},
       {"line", "", [](Row row) { return positive_or_null(row.line); }},
-      {"trip_count", "", [](Row row) { return row.trip_count; }},
-      {"trip_count_known", "false: --while-trip-count", [](Row row) { return row.known; }},
-      {"iteration_ps", "", [](Row row) { return row.iteration; }}};
+      {"trip_count", "", [](Row row) { return row->trip_count; }},
+      {"trip_count_known", "false: --while-trip-count", [](Row row) { return row->known; }},
+      {"iteration_ps", "", [](Row row) { return row->iteration; }}};
   return kMembers;
 }
 

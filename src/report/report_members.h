@@ -1,6 +1,8 @@
 // The members of a report's JSON. What writes them and the schema read the same rows, and CSV some of them.
 #pragma once
 
+#include <boost/iterator/transform_iterator.hpp>
+#include <boost/range/iterator_range.hpp>
 #include <concepts>
 #include <optional>
 #include <span>
@@ -85,11 +87,22 @@ std::vector<TrafficRow> traffic_rows(const Report& report, const SpaceTraffic& t
 struct InstructionRow {
   const Report& report;
   const ReportInstruction& row;
+  InstructionWork work = report.work(row);
   const InstructionCost& cost() const { return report.cost(row); }
-  InstructionWork work() const { return report.work(row); }
 };
 std::span<const JsonMember<InstructionRow>> json_members(const InstructionRow*);
-std::vector<InstructionRow> instruction_rows(const Report& report);
+
+/// The instructions of a report one after the other: their work is computed when it is their turn.
+struct ToInstructionRow {
+  const Report* report = nullptr;
+  InstructionRow operator()(const ReportInstruction& row) const { return {*report, row}; }
+};
+using InstructionRows = boost::iterator_range<
+    boost::transform_iterator<ToInstructionRow, std::vector<ReportInstruction>::const_iterator>>;
+inline InstructionRows instruction_rows(const Report& report) {
+  const ToInstructionRow to_row{&report};
+  return {{report.instructions.begin(), to_row}, {report.instructions.end(), to_row}};
+}
 
 /// Transfers, by what moves.
 struct CopyRow {

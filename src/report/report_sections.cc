@@ -42,7 +42,7 @@ std::vector<UnitTime> unit_times(const Report& report) {
   std::vector<UnitTime> rows;
   for (size_t i = 0; i < report.bound_time.size(); ++i) {
     const bool has_busy = i < kUnitCount;
-    const Picoseconds busy = has_busy ? report.totals.busy[i] : Picoseconds(0);
+    const Picoseconds busy = has_busy ? report.totals().busy[i] : Picoseconds(0);
     if (busy.count() == 0 && report.bound_time[i].count() == 0) continue;
     rows.push_back(
         {report.unit_names[i], has_busy ? std::optional(busy) : std::nullopt, report.bound_time[i]});
@@ -107,17 +107,17 @@ std::span<const JsonMember<TimeRange>> json_members(const TimeRange*) {
 std::span<const JsonMember<TimeSection>> json_members(const TimeSection*) {
   using In = const TimeSection&;
   static constexpr JsonMember<TimeSection> kMembers[] = {
-      {"total_ps", "makespan of one run", [](In in) { return in.report.totals.makespan; }},
+      {"total_ps", "makespan of one run", [](In in) { return in.report.totals().makespan; }},
       {"range_ps",
        "prediction interval: the measured time of that share of comparable programs is in it; null: unknown",
        [](In in) { return in.report.time_range; }},
-      {"cycles", "total × clock, rounded up", [](In in) { return in.report.totals.cycles; }},
+      {"cycles", "total × clock, rounded up", [](In in) { return in.report.totals().cycles; }},
       {"clock_hz", "", [](In in) { return whole(in.report.clock); }},
       {"lower_bound_ps", "perfect-overlap bound: the time of the busiest unit",
-       [](In in) { return in.report.totals.lower_bound; }},
+       [](In in) { return in.report.totals().lower_bound; }},
       {"bound_by", "unit of the longest part of the time",
-       [](In in) { return in.report.unit_name(in.report.totals.bound_by); }},
-      {"bound_by_ps", "", [](In in) { return in.report.bound_time[index_of(in.report.totals.bound_by)]; }},
+       [](In in) { return in.report.unit_name(in.report.totals().bound_by); }},
+      {"bound_by_ps", "", [](In in) { return in.report.bound_time[index_of(in.report.totals().bound_by)]; }},
       {"bound_by_key",
        "the device's key whose rate limits the memory space that bounds the time, such as dma.bandwidth; "
        "null: no memory "
@@ -125,12 +125,12 @@ std::span<const JsonMember<TimeSection>> json_members(const TimeSection*) {
        [](In in) {
          return in.report.limiting_key.empty() ? std::nullopt : std::optional(in.report.limiting_key);
        }},
-      {"idle_ps", "the TensorCore is idle", [](In in) { return in.report.totals.idle; }},
-      {"exposed_copies_ps", "", [](In in) { return in.report.totals.exposed_copies; }},
+      {"idle_ps", "the TensorCore is idle", [](In in) { return in.report.totals().idle; }},
+      {"exposed_copies_ps", "", [](In in) { return in.report.totals().exposed_copies; }},
       {"exposed_collectives_ps", "exposed time of collectives; synchronous ones count as a whole",
-       [](In in) { return in.report.totals.all_exposed_collectives(); }},
-      {"exposed_others_ps", "", [](In in) { return in.report.totals.exposed_others; }},
-      {"by_category_ps", "adds up to total_ps", [](In in) { return ByCategory(in.report.totals); }},
+       [](In in) { return in.report.totals().all_exposed_collectives(); }},
+      {"exposed_others_ps", "", [](In in) { return in.report.totals().exposed_others; }},
+      {"by_category_ps", "adds up to total_ps", [](In in) { return ByCategory(in.report.totals()); }},
       {"by_unit", "", [](In in) { return unit_times(in.report); }}};
   return kMembers;
 }
@@ -138,11 +138,11 @@ std::span<const JsonMember<TimeSection>> json_members(const TimeSection*) {
 std::span<const JsonMember<WorkSection>> json_members(const WorkSection*) {
   using In = const WorkSection&;
   static constexpr JsonMember<WorkSection> kMembers[] = {
-      {"flops", "of matmuls, 2 per multiply-add", [](In in) { return in.report.totals.flops; }},
+      {"flops", "of matmuls, 2 per multiply-add", [](In in) { return in.report.totals().flops; }},
       {"flops_utilisation", "flops over time and peak_flops_per_second",
        [](In in) { return in.report.flops_utilisation(); }},
-      {"vector_operations", "", [](In in) { return in.report.totals.vector_operations; }},
-      {"transcendentals", "", [](In in) { return in.report.totals.transcendentals; }},
+      {"vector_operations", "", [](In in) { return in.report.totals().vector_operations; }},
+      {"transcendentals", "", [](In in) { return in.report.totals().transcendentals; }},
       {"unknown_instructions",
        "instructions whose operations are not counted: the numbers above are lower bounds",
        [](In in) { return in.report.unknown_work; }},
@@ -241,12 +241,12 @@ std::span<const JsonMember<TrafficSection>> json_members(const TrafficSection*) 
       {"hbm_utilisation", "hbm_bytes over time and peak_hbm_bytes_per_second",
        [](In in) { return in.report.hbm_utilisation(); }},
       {"logical_bytes", "of all arrays read and written, without padding",
-       [](In in) { return in.report.totals.logical_bytes; }},
-      {"padded_bytes", "the same with it", [](In in) { return in.report.totals.padded_bytes; }},
+       [](In in) { return in.report.totals().logical_bytes; }},
+      {"padded_bytes", "the same with it", [](In in) { return in.report.totals().padded_bytes; }},
       {"sent_bytes", "over the interconnect by one device: arrays",
-       [](In in) { return in.report.totals.sent; }},
-      {"sent_scalar_bytes", "and scalars", [](In in) { return in.report.totals.scalar_sent; }},
-      {"spaces", "", [](In in) { return traffic_rows(in.report, in.report.totals.traffic); }},
+       [](In in) { return in.report.totals().sent; }},
+      {"sent_scalar_bytes", "and scalars", [](In in) { return in.report.totals().scalar_sent; }},
+      {"spaces", "", [](In in) { return traffic_rows(in.report, in.report.totals().traffic); }},
       {"roofline", "the rate of matmuls that each memory space allows",
        [](In in) { return std::span(in.report.roofline); }},
       {"energy", "what switches in one device, by the figures that the device file has",

@@ -71,7 +71,7 @@ class TextReport {
     if (count > shown(count))
       line("  and {} more (--top=0 shows all)", grouped(static_cast<int64_t>(count - shown(count))));
   }
-  Picoseconds makespan() const { return report_.totals.makespan; }
+  Picoseconds makespan() const { return report_.totals().makespan; }
 
   void heading() {
     line("{}", options_.paint.strong(fmt::format("{} on {}", shortened(report_.module_name, 80),
@@ -79,7 +79,7 @@ class TextReport {
   }
 
   void summary() {
-    const Totals& totals = report_.totals;
+    const Totals& totals = report_.totals();
     line("time              {}  ({} cycles @ {})", to_text(totals.makespan), grouped(totals.cycles.count()),
          to_text(report_.clock));
     if (report_.time_range)
@@ -163,7 +163,7 @@ class TextReport {
     if (share)
       line("FLOP/s            {}{}, {} of the peak of {} (bf16); {} FLOP in matmuls",
            report_.unknown_work > 0 ? "at least " : "", to_text(*report_.peak_flops * *share),
-           percent_text(*share), to_text(*report_.peak_flops), count_text(report_.totals.flops.count()));
+           percent_text(*share), to_text(*report_.peak_flops), count_text(report_.totals().flops.count()));
     else
       line("FLOP/s            unknown");
   }
@@ -210,7 +210,7 @@ class TextReport {
   }
 
   void roofline() {
-    if (report_.roofline.empty() || report_.totals.flops.count() == 0) return;
+    if (report_.roofline.empty() || report_.totals().flops.count() == 0) return;
     section("Roofline of matmuls");
     Table table({{"space", Align::kLeft, 12}, {"bytes"}, {"FLOP/byte"}, {"ridge"}, {"rate"}, {"attainable"}});
     for (const ReportRoofline& row : report_.roofline)
@@ -259,8 +259,8 @@ class TextReport {
     section("Time by category");
     Table table({{"category", Align::kLeft}, {"time"}, {"share"}});
     for (size_t i = 0; i < kCostCategoryCount; ++i)
-      add_time(table, std::string(to_text(static_cast<CostCategory>(i))), report_.totals.by_category[i]);
-    add_time(table, "waiting", report_.totals.idle);
+      add_time(table, std::string(to_text(static_cast<CostCategory>(i))), report_.totals().by_category[i]);
+    add_time(table, "waiting", report_.totals().idle);
     out_ += table.empty() ? "  none: no instruction takes time\n" : table.text("  ");
   }
 
@@ -272,7 +272,7 @@ class TextReport {
     section("Time by unit");
     Table table({{"unit", Align::kLeft}, {"busy"}, {"share"}, {"bounds"}, {"share"}});
     for (size_t i = 0; i < report_.bound_time.size(); ++i) {
-      const Picoseconds busy = i < kUnitCount ? report_.totals.busy[i] : Picoseconds(0);
+      const Picoseconds busy = i < kUnitCount ? report_.totals().busy[i] : Picoseconds(0);
       const Picoseconds bounds = report_.bound_time[i];
       if (busy.count() == 0 && bounds.count() == 0) continue;
       table.add({report_.unit_names[i], i < kUnitCount ? to_text(busy) : "-",
@@ -286,7 +286,7 @@ class TextReport {
     section("Longest instructions (time, FLOP and bytes of all their runs)");
     std::vector<const ReportInstruction*> rows;
     for (const ReportInstruction& row : report_.instructions)
-      if (row.self_time.count() > 0) rows.push_back(&row);
+      if (row->self_time.count() > 0) rows.push_back(&row);
     if (rows.empty()) return line("  none: no instruction takes time");
     const size_t count = shown(rows.size());
     std::partial_sort(
@@ -305,12 +305,12 @@ class TextReport {
       const ReportInstruction& row = *rows[i];
       const InstructionWork work = report_.work(row);
       const double waste = work.padded_bytes.count() > 0 ? 1 - work.logical_bytes / work.padded_bytes : 0;
-      table.add(
-          {std::string(row.name), row.line > 0 ? fmt::format("{}", row.line) : "-", grouped(row.executions),
-           to_text(row.self_time), share_of(row.self_time, makespan()),
-           row.exposed * 2 > row.self_time ? report_.unit_name(Unit::kWait) : report_.unit_name(row.bound_by),
-           count_text(work.flops), to_text(work.padded_bytes),
-           work.padded_bytes.count() > 0 ? percent_text(std::max(waste, 0.0)) : "-"});
+      table.add({std::string(row.name), row.line > 0 ? fmt::format("{}", row.line) : "-",
+                 grouped(row->executions), to_text(row->self_time), share_of(row->self_time, makespan()),
+                 row->exposed * 2 > row->self_time ? report_.unit_name(Unit::kWait)
+                                                   : report_.unit_name(row->bound_by),
+                 count_text(work.flops), to_text(work.padded_bytes),
+                 work.padded_bytes.count() > 0 ? percent_text(std::max(waste, 0.0)) : "-"});
     }
     out_ += table.text("  ");
     rest(rows.size());
@@ -319,7 +319,7 @@ class TextReport {
   std::vector<const ReportTransfer*> transfers_of(bool (*wanted)(TransferKind)) const {
     std::vector<const ReportTransfer*> rows;
     for (const ReportTransfer& row : report_.transfers)
-      if (wanted(row.kind)) rows.push_back(&row);
+      if (wanted(row->kind)) rows.push_back(&row);
     std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) {
       return a->exposed != b->exposed ? a->exposed > b->exposed : a->duration > b->duration;
     });
@@ -332,8 +332,8 @@ class TextReport {
     const auto rows = transfers_of([](TransferKind kind) { return kind == TransferKind::kCopy; });
     section(rows.empty() ? "Asynchronous copies" : "Asynchronous copies (bytes and times of one run)");
     if (rows.empty()) return line("  none: the module has no copy-start");
-    line("  stalls for copies: {} ({})", to_text(report_.totals.exposed_copies),
-         share_of(report_.totals.exposed_copies, makespan()));
+    line("  stalls for copies: {} ({})", to_text(report_.totals().exposed_copies),
+         share_of(report_.totals().exposed_copies, makespan()));
     Table table({{"start", Align::kLeft, kNameWidth},
                  {"runs"},
                  {"from", Align::kLeft},
@@ -345,9 +345,9 @@ class TextReport {
                  {"", Align::kLeft}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
       const ReportTransfer& row = *rows[i];
-      table.add({pair_name(row), grouped(row.executions), row.from_space_name, row.to_space_name,
-                 to_text(row.bytes), to_text(row.duration), to_text(row.hidden), to_text(row.exposed),
-                 row.cross_program       ? "cross-program"
+      table.add({pair_name(row), grouped(row->executions), row.from_space_name, row.to_space_name,
+                 to_text(row->bytes), to_text(row->duration), to_text(row->hidden), to_text(row->exposed),
+                 row->cross_program      ? "cross-program"
                  : row.done_name.empty() ? "no done"
                                          : ""});
     }
@@ -360,12 +360,13 @@ class TextReport {
     section(rows.empty() ? "Collectives" : "Collectives (in the table bytes and times of one run)");
     if (rows.empty()) return line("  none: the module has no collectives");
     const Picoseconds synchronous =
-        report_.totals.by_category[static_cast<size_t>(CostCategory::kCollective)];
+        report_.totals().by_category[static_cast<size_t>(CostCategory::kCollective)];
     line("  synchronous, with starts and dones: {} ({}); stalls for asynchronous ones: {} ({})",
-         to_text(synchronous), share_of(synchronous, makespan()), to_text(report_.totals.exposed_collectives),
-         share_of(report_.totals.exposed_collectives, makespan()));
-    line("  sent by one device: {} ({}) in arrays, {} in scalars", to_text(report_.totals.sent),
-         exact(report_.totals.sent), exact(report_.totals.scalar_sent));
+         to_text(synchronous), share_of(synchronous, makespan()),
+         to_text(report_.totals().exposed_collectives),
+         share_of(report_.totals().exposed_collectives, makespan()));
+    line("  sent by one device: {} ({}) in arrays, {} in scalars", to_text(report_.totals().sent),
+         exact(report_.totals().sent), exact(report_.totals().scalar_sent));
     Table table({{"instruction", Align::kLeft, kNameWidth},
                  {"runs"},
                  {"groups"},
@@ -377,10 +378,10 @@ class TextReport {
                  {"exposed"}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
       const ReportTransfer& row = *rows[i];
-      const auto& cost = row.collective;
-      table.add({pair_name(row), grouped(row.executions), groups_text(row), payload_text(row),
-                 cost ? to_text(cost->sent) : "unknown", to_text(row.duration), to_text(row.queued),
-                 to_text(row.hidden), to_text(row.exposed)});
+      const auto& cost = row->collective;
+      table.add({pair_name(row), grouped(row->executions), groups_text(row), payload_text(row),
+                 cost ? to_text(cost->sent) : "unknown", to_text(row->duration), to_text(row->queued),
+                 to_text(row->hidden), to_text(row->exposed)});
     }
     out_ += table.text("  ");
     for (size_t i = 0; i < shown(rows.size()); ++i) about_collective(*rows[i]);
@@ -388,26 +389,26 @@ class TextReport {
   }
 
   static std::string groups_text(const ReportTransfer& row) {
-    if (!row.collective) return "unknown";
-    if (row.collective->group_size > 0 && row.collective->group_count > 0)
-      return fmt::format("{} of {}", row.collective->group_count, row.collective->group_size);
+    if (!row->collective) return "unknown";
+    if (row->collective->group_size > 0 && row->collective->group_count > 0)
+      return fmt::format("{} of {}", row->collective->group_count, row->collective->group_size);
     return "several";
   }
 
   /// A collective of scalars alone has no arrays.
   static std::string payload_text(const ReportTransfer& row) {
-    if (row.bytes.count() > 0 || !row.collective || row.collective->scalar_payload.count() == 0)
-      return to_text(row.bytes);
-    return to_text(row.collective->scalar_payload) + " scalar";
+    if (row->bytes.count() > 0 || !row->collective || row->collective->scalar_payload.count() == 0)
+      return to_text(row->bytes);
+    return to_text(row->collective->scalar_payload) + " scalar";
   }
 
   /// How it goes about it, and whom it waits for.
   void about_collective(const ReportTransfer& row) {
     const std::string name = shortened(row.start_name, kNameWidth);
-    if (row.collective && !row.collective->algorithm.empty())
-      line("  {}: {}", name, row.collective->algorithm);
-    if (row.queued.count() > 0)
-      line("  {}: {} in the queue for the links{}{}", name, to_text(row.queued),
+    if (row->collective && !row->collective->algorithm.empty())
+      line("  {}: {}", name, row->collective->algorithm);
+    if (row->queued.count() > 0)
+      line("  {}: {} in the queue for the links{}{}", name, to_text(row->queued),
            row.ahead_name.empty() ? "" : ", behind ", shortened(row.ahead_name, kNameWidth));
   }
 
@@ -425,8 +426,8 @@ class TextReport {
                  {"exposed"}});
     for (size_t i = 0; i < shown(rows.size()); ++i) {
       const ReportTransfer& row = *rows[i];
-      table.add({pair_name(row), std::string(to_text(row.kind)), grouped(row.executions), to_text(row.bytes),
-                 to_text(row.duration), to_text(row.hidden), to_text(row.exposed)});
+      table.add({pair_name(row), std::string(to_text(row->kind)), grouped(row->executions),
+                 to_text(row->bytes), to_text(row->duration), to_text(row->hidden), to_text(row->exposed)});
     }
     out_ += table.text("  ");
     rest(rows.size());
@@ -443,8 +444,8 @@ class TextReport {
     for (size_t i = 0; i < shown(report_.loops.size()); ++i) {
       const ReportLoop& loop = report_.loops[i];
       table.add({std::string(loop.name), loop.line > 0 ? fmt::format("{}", loop.line) : "-",
-                 grouped(loop.trip_count), to_text(loop.iteration),
-                 loop.known ? "" : "assumed: --while-trip-count=N"});
+                 grouped(loop->trip_count), to_text(loop->iteration),
+                 loop->known ? "" : "assumed: --while-trip-count=N"});
     }
     out_ += table.text("  ");
     rest(report_.loops.size());
@@ -498,7 +499,7 @@ class TextReport {
     section("Confidence: time by provenance of the device parameters that determine it");
     Table table({{"source", Align::kLeft}, {"time"}, {"share"}});
     for (size_t i = 0; i < kProvenanceCount; ++i)
-      add_time(table, std::string(to_text(static_cast<Provenance>(i))), report_.totals.by_provenance[i]);
+      add_time(table, std::string(to_text(static_cast<Provenance>(i))), report_.totals().by_provenance[i]);
     out_ += table.empty() ? "  none: no instruction takes time\n" : table.text("  ");
     line("  device {}, module {}", report_.device_fingerprint, report_.module_fingerprint);
   }

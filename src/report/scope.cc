@@ -130,14 +130,14 @@ std::vector<ScopeTime> times_by_scope(const Report& report) {
   std::map<std::string, ScopeTime> scopes;
   bool has_names = false;
   for (const ReportInstruction& row : report.instructions) {
-    if (row.self_time.count() == 0) continue;
+    if (row->self_time.count() == 0) continue;
     const std::string name = row.op_name.empty() ? "no op_name" : name_of(scope_of(row.op_name));
     has_names = has_names || !row.op_name.empty();
     ScopeTime& scope = scopes[name];
     scope.name = name;
-    scope.time += row.self_time;
-    scope.bound[index_of(row.bound_by)] += row.self_time - row.exposed;
-    scope.bound[index_of(Unit::kWait)] += row.exposed;
+    scope.time += row->self_time;
+    scope.bound[index_of(row->bound_by)] += row->self_time - row->exposed;
+    scope.bound[index_of(Unit::kWait)] += row->exposed;
   }
   std::vector<ScopeTime> sorted;
   if (has_names)

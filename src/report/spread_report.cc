@@ -43,12 +43,12 @@ class SpreadReporter {
         table_(table),
         estimate_(estimate),
         notes_(*estimate.spread),
-        names_(notes_.mesh, estimate.simulation.grid) {}
+        names_(notes_.mesh, estimate.simulation->grid) {}
 
   SpreadReport make() {
     report_.mesh = to_text(notes_.mesh);
     report_.was_partitioned = notes_.was_partitioned;
-    for (const TransferRecord& transfer : estimate_.simulation.transfers)
+    for (const TransferRecord& transfer : estimate_.simulation->transfers)
       if (transfer.kind == TransferKind::kCollective && transfer.collective) add_use(transfer);
     add_reshardings();
     add_replicated();
@@ -61,7 +61,7 @@ class SpreadReporter {
     if (is_new) {
       const Module& ran = *estimate_.module;
       std::set<std::string> seen;
-      for (const CollectiveGroups& groups : groups_of(ran, table_, ran[id], estimate_.simulation.grid))
+      for (const CollectiveGroups& groups : groups_of(ran, table_, ran[id], estimate_.simulation->grid))
         if (const std::string axes = names_.of(groups); seen.insert(axes).second)
           found->second += (found->second.empty() ? "" : " + ") + axes;
     }
@@ -92,7 +92,7 @@ class SpreadReporter {
   /// By the channels of what runs.
   void add_reshardings() {
     std::unordered_map<int64_t, const TransferRecord*> by_channel;
-    for (const TransferRecord& transfer : estimate_.simulation.transfers)
+    for (const TransferRecord& transfer : estimate_.simulation->transfers)
       if (transfer.kind == TransferKind::kCollective && transfer.start_instruction.valid())
         by_channel.try_emplace(channel_of((*estimate_.module)[transfer.start_instruction]), &transfer);
     std::unordered_map<std::string_view, InstructionId> by_given_name;
@@ -134,7 +134,7 @@ class SpreadReporter {
   /// By where it stands in the text, which what became of it points to as well.
   void add_replicated() {
     std::unordered_map<uint32_t, Picoseconds> times;
-    for (const InstructionRecord& record : estimate_.simulation.instructions)
+    for (const InstructionRecord& record : estimate_.simulation->instructions)
       times[(*estimate_.module)[record.id].offset] += record.self_time;
     for (const ReplicatedWork& one : notes_.replicated) {
       auto row = std::ranges::find(report_.replicated, one.reason, &ReplicatedReport::reason);

@@ -12,36 +12,36 @@ std::vector<JsonMember<Row>> with_members_of_all(std::initializer_list<JsonMembe
        [](const Row& one) { return one.row.start_name; }},
       {"done", "null: there is none", [](const Row& one) { return text_or_null(one.row.done_name); }},
       {"line", "", [](const Row& one) { return positive_or_null(one.row.line); }},
-      {"executions", "", [](const Row& one) { return one.row.executions; }},
-      {"start_ps", "issued, first execution", [](const Row& one) { return one.row.start; }},
-      {"end_ps", "finished, first execution", [](const Row& one) { return one.row.end; }},
-      {"duration_ps", "", [](const Row& one) { return one.row.duration; }},
-      {"hidden_ps", "overlaps with other work", [](const Row& one) { return one.row.hidden; }},
-      {"exposed_ps", "the TensorCore is idle for it", [](const Row& one) { return one.row.exposed; }},
+      {"executions", "", [](const Row& one) { return one.row->executions; }},
+      {"start_ps", "issued, first execution", [](const Row& one) { return one.row->start; }},
+      {"end_ps", "finished, first execution", [](const Row& one) { return one.row->end; }},
+      {"duration_ps", "", [](const Row& one) { return one.row->duration; }},
+      {"hidden_ps", "overlaps with other work", [](const Row& one) { return one.row->hidden; }},
+      {"exposed_ps", "the TensorCore is idle for it", [](const Row& one) { return one.row->exposed; }},
       {"queued_ps", "time in the queue of its lane, before it begins",
-       [](const Row& one) { return one.row.queued; }},
+       [](const Row& one) { return one.row->queued; }},
       {"queued_behind", "start of the transfer ahead of it in the queue",
        [](const Row& one) { return text_or_null(one.row.ahead_name); }},
       {"alone_ps", "its duration without contention for memory",
-       [](const Row& one) { return one.row.alone; }}};
+       [](const Row& one) { return one.row->alone; }}};
   members.insert(members.end(), own.begin(), own.end());
   return members;
 }
 
 template <class Value>
 std::optional<Value> of_cost(const CollectiveRow& one, Value CollectiveCost::*member) {
-  return one.row.collective ? std::optional((*one.row.collective).*member) : std::nullopt;
+  return one.row->collective ? std::optional((*one.row->collective).*member) : std::nullopt;
 }
 
 bool is_driven(const CollectiveRow& one) {
-  return one.row.collective && one.row.collective->driver != Unit::kNone;
+  return one.row->collective && one.row->collective->driver != Unit::kNone;
 }
 
 template <class Row>
 std::vector<Row> rows_of(const Report& report, bool (*wanted)(TransferKind)) {
   std::vector<Row> rows;
   for (const ReportTransfer& row : report.transfers)
-    if (wanted(row.kind)) rows.push_back({row});
+    if (wanted(row->kind)) rows.push_back({row});
   return rows;
 }
 
@@ -50,10 +50,10 @@ std::vector<Row> rows_of(const Report& report, bool (*wanted)(TransferKind)) {
 std::span<const JsonMember<CopyRow>> json_members(const CopyRow*) {
   using Row = const CopyRow&;
   static const auto kMembers = with_members_of_all<CopyRow>(
-      {{"bytes", "", [](Row one) { return one.row.bytes; }},
+      {{"bytes", "", [](Row one) { return one.row->bytes; }},
        {"from", "", [](Row one) { return one.row.from_space_name; }},
        {"to", "", [](Row one) { return one.row.to_space_name; }},
-       {"cross_program", "the run before can do it", [](Row one) { return one.row.cross_program; }}});
+       {"cross_program", "the run before can do it", [](Row one) { return one.row->cross_program; }}});
   return kMembers;
 }
 
@@ -74,7 +74,7 @@ std::span<const JsonMember<CollectiveRow>> json_members(const CollectiveRow*) {
   using Row = const CollectiveRow&;
   using Cost = CollectiveCost;
   static const auto kMembers = with_members_of_all<CollectiveRow>(
-      {{"payload_bytes", "of one member, padded", [](Row one) { return one.row.bytes; }},
+      {{"payload_bytes", "of one member, padded", [](Row one) { return one.row->bytes; }},
        {"logical_payload_bytes", "", [](Row one) { return of_cost(one, &Cost::logical_payload); }},
        {"scalar_payload_bytes", "", [](Row one) { return of_cost(one, &Cost::scalar_payload); }},
        {"sent_bytes", "by one member: arrays, without padding",
@@ -94,20 +94,20 @@ std::span<const JsonMember<CollectiveRow>> json_members(const CollectiveRow*) {
        {"latency_bound", "", [](Row one) { return of_cost(one, &Cost::latency_bound); }},
        {"algorithm", "",
         [](Row one) {
-          return one.row.collective ? text_or_null(one.row.collective->algorithm) : std::nullopt;
+          return one.row->collective ? text_or_null(one.row->collective->algorithm) : std::nullopt;
         }},
        {"driver", "the unit that drives it concurrently with the TensorCore; absent: none",
         [](Row one) {
           return IfAny<std::string_view>{
-              is_driven(one) ? std::optional(unit_row(one.row.collective->driver).name) : std::nullopt};
+              is_driven(one) ? std::optional(unit_row(one.row->collective->driver).name) : std::nullopt};
         }},
        {"driving_ps", "that unit is busy for it",
         [](Row one) {
           return IfAny<Picoseconds>{is_driven(one) ? of_cost(one, &Cost::driving) : std::nullopt};
         }},
        {"wrapped", "each of several that one instruction runs together; absent: it runs one", [](Row one) {
-          return IfAny<std::vector<Cost>>{one.row.wrapped.empty() ? std::nullopt
-                                                                  : std::optional(one.row.wrapped)};
+          return IfAny<std::vector<Cost>>{one.row->wrapped.empty() ? std::nullopt
+                                                                   : std::optional(one.row->wrapped)};
         }}});
   return kMembers;
 }
@@ -115,8 +115,8 @@ std::span<const JsonMember<CollectiveRow>> json_members(const CollectiveRow*) {
 std::span<const JsonMember<OtherTransferRow>> json_members(const OtherTransferRow*) {
   using Row = const OtherTransferRow&;
   static const auto kMembers =
-      with_members_of_all<OtherTransferRow>({{"kind", "", [](Row one) { return one.row.kind; }},
-                                             {"bytes", "", [](Row one) { return one.row.bytes; }}});
+      with_members_of_all<OtherTransferRow>({{"kind", "", [](Row one) { return one.row->kind; }},
+                                             {"bytes", "", [](Row one) { return one.row->bytes; }}});
   return kMembers;
 }
 

@@ -253,7 +253,7 @@ Result<Prediction> predict_one(const MeasuredCase& one, const std::string& file,
   if (!loaded) return tl::unexpected(loaded.error());
   const Result<Estimate> estimate = hlosim::estimate(loaded->module, op_table(), *device, loaded->options);
   if (!estimate) return failure(estimate.error().message);
-  return prediction_of(one, *estimate->module, estimate->simulation, device->config);
+  return prediction_of(one, *estimate->module, *estimate->simulation, device->config);
 }
 
 }  // namespace

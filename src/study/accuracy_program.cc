@@ -69,7 +69,7 @@ class ProgramRun {
     program.device = *device_name;
     program.files = files_of(*device);
     program.files.insert(program.files.end(), {path_, file});
-    return add_rows(estimate->simulation.totals, std::move(program));
+    return add_rows(estimate->simulation->totals, std::move(program));
   }
 
  private:

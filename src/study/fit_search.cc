@@ -45,7 +45,7 @@ class Fitting {
     if (!made->occupancy.unknown.empty()) return at_size(failure(made->occupancy.unknown).value());
     FitTrial trial;
     trial.size = size;
-    trial.time = made->simulation.totals.makespan;
+    trial.time = made->simulation->totals.makespan;
     for (const SpaceOccupancy& space : made->occupancy.spaces)
       if (space.space == &device_.config.hbm()) trial.peak = space.peak;
     for (const Diagnostic& finding : made->occupancy.findings)

@@ -55,7 +55,7 @@ void simulate_point(ScalePoint& point, const Module& module, const OpTable& tabl
     point.problem = made.error().message;
     return;
   }
-  const Totals& totals = made->simulation.totals;
+  const Totals& totals = made->simulation->totals;
   point.seconds = seconds_of(totals.makespan);
   point.hardware_flops = static_cast<double>(totals.flops.count());
   point.peak_flops = peak_flops(device.config, ElementType::kBF16).count();

@@ -39,7 +39,7 @@ constexpr SweepMetric kMetrics[] = {
 };
 
 std::vector<double> metrics_of(const Estimate& estimate, const Device& device) {
-  const Totals& totals = estimate.simulation.totals;
+  const Totals& totals = estimate.simulation->totals;
   const auto part = [&](Unit unit) {
     return totals.makespan.count() == 0 ? 0.0
                                         : static_cast<double>(totals.busy[index_of(unit)].count()) /

@@ -194,7 +194,7 @@ TEST_P(EveryKindOfModuleAdvice, PaysAndIsProven) {
   again.module = std::make_shared<const Module>(test::module_or_fail(to_text(*changed->module, op_table())));
   const Result<Estimate> run = estimate(again, op_table());
   ASSERT_TRUE(run) << render(run.error());
-  EXPECT_EQ(run->simulation.totals.makespan, advice.after);
+  EXPECT_EQ(run->simulation->totals.makespan, advice.after);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modules, EveryKindOfModuleAdvice, testing::ValuesIn(kPayingModules),
@@ -439,7 +439,7 @@ ENTRY e {
       worth_of_lines(*run, op_table(), setup.device, setup.options.simulate, 5);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0].what, "m.py:3");
-  for (const LineWorth& line : lines) EXPECT_EQ(line.without, run->simulation.totals.makespan - line.time);
+  for (const LineWorth& line : lines) EXPECT_EQ(line.without, run->simulation->totals.makespan - line.time);
 }
 
 TEST(Advise, ChangesTogetherAreSimulated) {

@@ -45,7 +45,7 @@ TEST(FlagsNotGiven, TimesAreThoseOfRunsWithThem) {
         const Result<Estimate> run = estimate(module, op_table(), given(device, flag), {});
         ASSERT_EQ(run.has_value(), flag.time.has_value()) << name << " " << flag.name;
         if (!run) continue;
-        EXPECT_EQ(run->simulation.totals.makespan, *flag.time) << device << " " << name << " " << flag.name;
+        EXPECT_EQ(run->simulation->totals.makespan, *flag.time) << device << " " << name << " " << flag.name;
         ++tried;
       }
     }

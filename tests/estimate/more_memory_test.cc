@@ -89,7 +89,7 @@ void more_is_never_slower(const Step& step, const Device& device, Count& count) 
       if (!changed) continue;
       const std::optional<Estimate> estimate = run(step, *changed);
       if (!estimate) break;
-      const Picoseconds time = estimate->simulation.totals.makespan;
+      const Picoseconds time = estimate->simulation->totals.makespan;
       EXPECT_LE(time, before) << step.name << " on " << device.config.name << ": " << factor
                               << " times as much " << space.name << " as there is, after " << less;
       count.different += before != kForever && time != before;

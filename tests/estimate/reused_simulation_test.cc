@@ -19,7 +19,7 @@ TEST(ReusedSimulation, SaysWhatANewOneSays) {
     const Result<Estimate> reused = estimate(module, op_table(), device, options);
     const Result<Estimate> anew = estimate(std::move(*prepared), op_table(), device, options.simulate);
     ASSERT_TRUE(reused && anew) << file;
-    const Simulation &a = reused->simulation, &b = anew->simulation;
+    const Simulation &a = *reused->simulation, &b = *anew->simulation;
     EXPECT_EQ(a.totals.makespan, b.totals.makespan) << file;
     EXPECT_EQ(a.totals.busy, b.totals.busy) << file;
     EXPECT_EQ(a.totals.traffic, b.totals.traffic) << file;

@@ -62,8 +62,8 @@ Picoseconds time_of(const std::string& text, const std::string& mesh, std::strin
   const Result<Estimate> run = estimate(given, op_table(), test::device_or_fail("v5e"), options);
   EXPECT_TRUE(run) << render(run.error());
   if (!run) return {};
-  said = assumptions(run->simulation.assumptions);
-  return run->simulation.totals.makespan;
+  said = assumptions(run->simulation->assumptions);
+  return run->simulation->totals.makespan;
 }
 
 TEST(SpreadChoices, AutoTakesTheFasterOfRingsAndGathers) {

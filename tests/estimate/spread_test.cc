@@ -139,7 +139,7 @@ TEST(PartitionedProgram, APartitionedModuleStaysAndItsAxesGetNames) {
   const Result<Estimate> with = estimate(given, op_table(), device, options);
   const Result<Estimate> without = estimate(given, op_table(), device, {});
   ASSERT_TRUE(with && without);
-  EXPECT_EQ(with->simulation.totals.makespan, without->simulation.totals.makespan);
+  EXPECT_EQ(with->simulation->totals.makespan, without->simulation->totals.makespan);
   const Report report = make_report(given, op_table(), device, *with);
   ASSERT_FALSE(report.spread->uses.empty());
   for (const AxisUse& use : report.spread->uses) EXPECT_EQ(use.axes, "a,b");

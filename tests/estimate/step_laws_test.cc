@@ -45,7 +45,7 @@ Totals totals_of(const Module& module, const Device& device, int64_t devices) {
   options.mesh.emplace().partitions = devices;
   const Result<Estimate> estimate = hlosim::estimate(module, op_table(), device, options);
   EXPECT_TRUE(estimate) << render(estimate.error());
-  return estimate->simulation.totals;
+  return estimate->simulation->totals;
 }
 
 Totals totals_of(const Program& program, int64_t sequences_of_device) {

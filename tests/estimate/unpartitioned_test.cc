@@ -80,7 +80,7 @@ Result<Told> told(const Module& module, const EstimateOptions& options) {
   if (!run) return tl::unexpected(run.error());
   const Report report = make_report(module, op_table(), device, *run);
   Told all{
-      run->simulation.totals.makespan, to_text(*run->module, op_table()), {}, report.time_range.has_value()};
+      run->simulation->totals.makespan, to_text(*run->module, op_table()), {}, report.time_range.has_value()};
   for (const ReportAssumption& one : report.assumptions) all.assumptions.push_back(one.text);
   return all;
 }

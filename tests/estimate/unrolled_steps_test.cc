@@ -30,7 +30,7 @@ GatherUse use_of(StepOptions options) {
   const Result<Estimate> ran = hlosim::estimate(*module, op_table(), test::device_or_fail("v6e"), how);
   EXPECT_TRUE(ran);
   GatherUse run;
-  for (const TransferRecord& transfer : ran->simulation.transfers) {
+  for (const TransferRecord& transfer : ran->simulation->transfers) {
     const Instruction& start = (*ran->module)[transfer.start_instruction];
     if (!start.name.starts_with("all-gather")) continue;
     run.gathers += transfer.executions;

@@ -31,7 +31,7 @@ double seconds_of(const ModelConfig& model, int64_t sequence, bool loops, const 
   how.simulate.keep_timeline = false;
   const Result<Estimate> made = estimate(*module, op_table(), device, how);
   EXPECT_TRUE(made) << (made ? "" : render(made.error()));
-  return static_cast<double>(made->simulation.totals.makespan.count()) * 1e-12;
+  return static_cast<double>(made->simulation->totals.makespan.count()) * 1e-12;
 }
 
 TEST(DecodeLoops, TakeTheTimeOfTheSameLayersWrittenOut) {

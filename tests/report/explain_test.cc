@@ -33,12 +33,12 @@ TEST(Explain, EndsWithTheTimeOfTheInstruction) {
     const Result<Estimate> estimate = hlosim::estimate(module, op_table(), device, {{}, Lowering::kNever});
     ASSERT_TRUE(estimate);
     size_t seen = 0;
-    for (const InstructionRecord& record : estimate->simulation.instructions) {
+    for (const InstructionRecord& record : estimate->simulation->instructions) {
       const auto explanation =
-          explain(*estimate->module, op_table(), device, {}, record.id, estimate->simulation);
+          explain(*estimate->module, op_table(), device, {}, record.id, *estimate->simulation);
       ASSERT_TRUE(explanation);
       ASSERT_FALSE(explanation->terms.empty());
-      const Picoseconds time = estimate->simulation.cost(record).time();
+      const Picoseconds time = estimate->simulation->cost(record).time();
       EXPECT_EQ(explanation->terms.back().value, time) << name << " " << module[record.id].name;
       EXPECT_EQ(explanation->executions, record.executions);
       for (const Term& term : explanation->terms) {
@@ -88,7 +88,7 @@ Explanation explained(const Module& given, const char* device_name, std::string_
   for (size_t i = 0; i < estimate->module->instructions.size(); ++i) {
     const InstructionId id{static_cast<int32_t>(i)};
     if ((*estimate->module)[id].name != name) continue;
-    auto result = explain(*estimate->module, op_table(), device, {}, id, estimate->simulation);
+    auto result = explain(*estimate->module, op_table(), device, {}, id, *estimate->simulation);
     EXPECT_TRUE(result);
     return *result;
   }
@@ -156,7 +156,7 @@ TEST(Explain, EveryTransferAddsUp) {
       if (problems.has_errors()) break;
       const Result<Estimate> estimate = hlosim::estimate(module, op_table(), device, {{}, Lowering::kNever});
       if (!estimate) continue;
-      const Simulation& run = estimate->simulation;
+      const Simulation& run = *estimate->simulation;
       for (size_t i = 0; i < run.transfers.size() && i < 40; ++i) {
         const TransferRecord& record = run.transfers[i];
         const auto e = explain(*estimate->module, op_table(), device, {}, record.start_instruction, run);

@@ -151,7 +151,7 @@ TEST(Html, TimelineIsTheTrace) {
   const Page page = page_of(test::kManyThings);
   const Trace trace = make_trace(op_table(), page.estimated.device, page.estimated.estimate);
   const OrderedJson data = OrderedJson::parse(unpacked(page.part.timeline));
-  EXPECT_EQ(data["total_ps"], page.estimated.report.totals.makespan.count());
+  EXPECT_EQ(data["total_ps"], page.estimated.report.totals().makespan.count());
   EXPECT_EQ(data["tracks"], OrderedJson(trace.tracks));
   ASSERT_EQ(data["slices"]["rows"], trace.slices.size());
   const auto column = [&](const std::string& key) {

@@ -50,7 +50,7 @@ Picoseconds time_with(const Module& module, const std::string& device, const Dev
   const Device changed = test::device_or_fail(device, {change});
   const Result<Estimate> run = estimate(module, op_table(), changed, {{}, Lowering::kNever});
   EXPECT_TRUE(run) << render(run.error());
-  return run ? run->simulation.totals.makespan : kForever;
+  return run ? run->simulation->totals.makespan : kForever;
 }
 
 TEST(LimitingKey, TwiceItsRateIsFasterOnEveryDevice) {
@@ -59,10 +59,10 @@ TEST(LimitingKey, TwiceItsRateIsFasterOnEveryDevice) {
       const test::Estimated e = test::estimated(text, device);
       SCOPED_TRACE(
           fmt::format("{} on {}, limited by {}", e.report.module_name, device, e.report.limiting_key));
-      ASSERT_EQ(e.report.unit_name(e.report.totals.bound_by), "HBM");
+      ASSERT_EQ(e.report.unit_name(e.report.totals().bound_by), "HBM");
       ASSERT_FALSE(e.report.limiting_key.empty());
       EXPECT_THAT(e.report.limiting_rate, testing::StartsWith(e.device.value(e.report.limiting_key)->text));
-      const Picoseconds before = e.report.totals.makespan;
+      const Picoseconds before = e.report.totals().makespan;
       for (const std::string& key : {e.report.limiting_key, std::string("memory.hbm.bandwidth")})
         EXPECT_LT(time_with(*e.module, device, {key, doubled(e.device, key)}), before) << key;
     }
@@ -82,12 +82,12 @@ TEST(LimitingKey, TwiceItsRateMakesEveryModuleThatNamesItFaster) {
       const std::string& name = devices[count++ % devices.size()];
       const Device device = test::device_or_fail(name);
       const Result<Estimate> run = estimate(module, op_table(), device, {{}, Lowering::kNever});
-      if (!run || run->simulation.totals.makespan > kForever / 4) continue;
+      if (!run || run->simulation->totals.makespan > kForever / 4) continue;
       const Report report = make_report(module, op_table(), device, *run);
       if (report.limiting_key.empty()) continue;
       ++named;
       EXPECT_LT(time_with(module, name, {report.limiting_key, doubled(device, report.limiting_key)}),
-                report.totals.makespan)
+                report.totals().makespan)
           << file << " on " << name << ": " << report.limiting_key;
     }
   }

@@ -142,7 +142,7 @@ std::vector<std::string> own_texts() {
 class Painting {
  public:
   Painting(const Module& module, const Estimate& estimate, const SpaceOccupancy& space)
-      : simulation_(estimate.simulation), steps_(estimate.occupancy.steps), space_(space) {
+      : simulation_(*estimate.simulation), steps_(estimate.occupancy.steps), space_(space) {
     paint(module.entry, Picoseconds(0));
   }
 
@@ -201,9 +201,9 @@ TEST(MemoryCurve, HasTheLevelsOfEveryExecution) {
   for (const std::string& text : own_texts())
     for (const char* device : {"unit", "v4", "v5e"}) {
       const test::Estimated e = test::estimated(text, device);
-      const Picoseconds end = e.estimate.simulation.totals.makespan;
+      const Picoseconds end = e.estimate.simulation->totals.makespan;
       const auto curves =
-          memory_curves(*e.estimate.module, e.estimate.simulation, e.estimate.occupancy, 1'000'000);
+          memory_curves(*e.estimate.module, *e.estimate.simulation, e.estimate.occupancy, 1'000'000);
       ASSERT_EQ(curves.size(), e.estimate.occupancy.spaces.size());
       for (size_t i = 0; i < curves.size(); ++i)
         EXPECT_EQ(changes_of(curves[i], end),
@@ -216,13 +216,13 @@ TEST(MemoryCurve, LastInstructionsWaitForWhatNoDoneWaitsFor) {
   const test::Estimated e = test::estimated(kNoDone, "v5e");
   size_t waiting = 0;
   Picoseconds together{};
-  for (const InstructionRecord& record : e.estimate.simulation.instructions) {
+  for (const InstructionRecord& record : e.estimate.simulation->instructions) {
     waiting += record.exposed.count() > 0;
     together += record.self_time;
   }
   EXPECT_EQ(waiting, 2u);
-  EXPECT_EQ(together, e.estimate.simulation.totals.makespan);
-  EXPECT_EQ(e.estimate.simulation.timeline.makespan(), together);
+  EXPECT_EQ(together, e.estimate.simulation->totals.makespan);
+  EXPECT_EQ(e.estimate.simulation->timeline.makespan(), together);
 }
 
 // ── mean and peak ──
@@ -236,8 +236,8 @@ const ReportSpace& reported(const Report& report, int64_t number) {
 
 /// Points are in order, as few as asked for, and have the report's mean and peak.
 void expect_mean_and_peak(const Estimate& estimate, const Report& report, int64_t most) {
-  const Picoseconds end = estimate.simulation.totals.makespan;
-  const auto curves = memory_curves(*estimate.module, estimate.simulation, estimate.occupancy, most);
+  const Picoseconds end = estimate.simulation->totals.makespan;
+  const auto curves = memory_curves(*estimate.module, *estimate.simulation, estimate.occupancy, most);
   for (size_t i = 0; i < curves.size(); ++i) {
     const MemoryCurve& curve = curves[i];
     const ReportSpace& space = reported(report, estimate.occupancy.spaces[i].number);
@@ -274,8 +274,8 @@ TEST(MemoryCurve, HugeTripCountsAreNoLongerCurves) {
     for (const int64_t most : {8, 10'000}) expect_mean_and_peak(e.estimate, e.report, most);
     // Beyond the longest time there is.
     const test::Estimated forever = test::estimated(nested(trips, trips), "v5e");
-    ASSERT_EQ(forever.estimate.simulation.totals.makespan, kForever);
-    for (const MemoryCurve& curve : memory_curves(*forever.estimate.module, forever.estimate.simulation,
+    ASSERT_EQ(forever.estimate.simulation->totals.makespan, kForever);
+    for (const MemoryCurve& curve : memory_curves(*forever.estimate.module, *forever.estimate.simulation,
                                                   forever.estimate.occupancy, 10'000))
       EXPECT_LE(curve.size(), 10'000u);
   }
@@ -292,9 +292,9 @@ TEST(MemoryCurve, MeanAndPeakAreTheReportsOfEveryModule) {
       if (problems.has_errors()) break;
       const Device device = test::device_or_fail(kDevices[modules % std::size(kDevices)]);
       const Result<Estimate> run = estimate(module, op_table(), device, {});
-      if (!run || run->simulation.totals.makespan > kForever / 4) continue;
+      if (!run || run->simulation->totals.makespan > kForever / 4) continue;
       ++modules;
-      loops += !run->simulation.loops.empty();
+      loops += !run->simulation->loops.empty();
       SCOPED_TRACE(file.string());
       const Report report = make_report(module, op_table(), device, *run);
       for (const int64_t most : {20, 10'000'000}) expect_mean_and_peak(*run, report, most);

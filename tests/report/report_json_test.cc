@@ -122,9 +122,12 @@ TEST(ReportJson, WhatFewReportsHaveFollowsTheSchemaToo) {
   Estimated e = estimated(test::kManyThings, "v5e");
   e.report.spread = SpreadReport{"x=2", false, {AxisUse{}}, {ReportResharding{}}, {ReplicatedReport{}}};
   e.report.flags_not_given.push_back({"flag", "key", "1", "2", std::nullopt});
-  for (ReportTransfer& row : e.report.transfers) {
-    row.wrapped.assign(2, CollectiveCost{});
-    if (row.collective) row.collective->driver = Unit::kHost;
+  std::vector<TransferRecord> records;
+  for (const ReportTransfer& row : e.report.transfers) records.push_back(*row.record);
+  for (size_t i = 0; i < records.size(); ++i) {
+    records[i].wrapped.assign(2, CollectiveCost{});
+    if (records[i].collective) records[i].collective->driver = Unit::kHost;
+    e.report.transfers[i].record = &records[i];
   }
   const std::vector<ReportAdvice> advice(1);
   const ParsedJson json = ParsedJson::parse(to_json(e.report, "1.2.3", &advice), nullptr, false);
@@ -152,7 +155,7 @@ TEST(ReportJson, SaysWhatTheReportSays) {
   const Estimated e = estimated(test::kManyThings, "v5e");
   const ParsedJson json = json_of(e.report);
   EXPECT_EQ(json["tool"]["version"], "1.2.3");
-  EXPECT_EQ(json["time"]["total_ps"], e.report.totals.makespan.count());
+  EXPECT_EQ(json["time"]["total_ps"], e.report.totals().makespan.count());
   EXPECT_EQ(json["traffic"]["hbm_bytes"], e.report.hbm_traffic().total().count());
   EXPECT_EQ(json["instructions"].size(), e.report.instructions.size());
   EXPECT_EQ(json["copies"].size(), 1u);
@@ -201,9 +204,11 @@ TEST(ReportCsv, QuotesWhatNeedsIt) {
   report.traffic_names.resize(kMaxMemorySpaces + 1);
   report.unit_names.assign(static_cast<size_t>(Unit::kNone) + 1, "none");
   report.module_name = "a,b \"c\"";
-  report.instructions.push_back({});
-  report.instructions.back().id = InstructionId(0);
-  report.costs = std::make_shared<const InstructionCosts>(1);
+  Simulation simulation;
+  simulation.instructions.push_back({.id = InstructionId(0)});
+  simulation.costs = std::make_shared<const InstructionCosts>(1);
+  report.simulation = std::make_shared<const Simulation>(std::move(simulation));
+  report.instructions.push_back({{&report.simulation->instructions[0]}});
   EXPECT_THAT(to_csv({&report, 1}), testing::HasSubstr("\r\n\"a,b \"\"c\"\"\",,,"));
 }
 

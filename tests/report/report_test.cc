@@ -26,16 +26,16 @@ TEST(OomSize, ReadsAsXlaWritesIt) {
 TEST(Report, TimesAddUp) {
   const Estimated e = estimated(test::kManyThings, "v5e");
   const Report& report = e.report;
-  Picoseconds self{}, bound{}, provenance{}, category = report.totals.idle;
-  for (const ReportInstruction& row : report.instructions) self += row.self_time;
+  Picoseconds self{}, bound{}, provenance{}, category = report.totals().idle;
+  for (const ReportInstruction& row : report.instructions) self += row->self_time;
   for (const Picoseconds time : report.bound_time) bound += time;
-  for (const Picoseconds time : report.totals.by_provenance) provenance += time;
-  for (const Picoseconds time : report.totals.by_category) category += time;
-  EXPECT_GT(report.totals.makespan.count(), 0);
-  EXPECT_EQ(self, report.totals.makespan);
-  EXPECT_EQ(bound, report.totals.makespan);
-  EXPECT_EQ(provenance, report.totals.makespan);
-  EXPECT_EQ(category, report.totals.makespan);
+  for (const Picoseconds time : report.totals().by_provenance) provenance += time;
+  for (const Picoseconds time : report.totals().by_category) category += time;
+  EXPECT_GT(report.totals().makespan.count(), 0);
+  EXPECT_EQ(self, report.totals().makespan);
+  EXPECT_EQ(bound, report.totals().makespan);
+  EXPECT_EQ(provenance, report.totals().makespan);
+  EXPECT_EQ(category, report.totals().makespan);
 }
 
 TEST(Report, AmountsAreThoseOfAllExecutions) {
@@ -44,7 +44,7 @@ TEST(Report, AmountsAreThoseOfAllExecutions) {
   for (const ReportInstruction& row : e.report.instructions) {
     if (row.name != "e") continue;
     found = true;
-    EXPECT_EQ(row.executions, 5);
+    EXPECT_EQ(row->executions, 5);
     const InstructionWork work = e.report.work(row);
     EXPECT_EQ(work.transcendentals, 5 * 256 * 128);
     EXPECT_EQ(work.traffic[e.report.hbm].read, Bytes(5 * 256 * 128 * 4));

@@ -124,7 +124,7 @@ TEST(SameAnswer, AProtoIsTheProgramThatItWasMadeOf) {
                    run_again = estimate(again, op_table(), device, {});
         ASSERT_EQ(run.has_value(), run_again.has_value()) << name;
         if (!run) return;
-        EXPECT_EQ(run->simulation.totals.makespan, run_again->simulation.totals.makespan) << name;
+        EXPECT_EQ(run->simulation->totals.makespan, run_again->simulation->totals.makespan) << name;
         ++compared;
       });
   EXPECT_GT(compared, 40u);
@@ -187,15 +187,15 @@ TEST(SameAnswer, OfSeveralOfOneNameTheOneThatRunsIsExplained) {
       "v5e");
   const Module& module = *e.estimate.module;
   const auto opcode = [&](std::string_view name, std::string_view computation) {
-    return module[find_instruction(module, e.estimate.simulation, name, computation)].opcode;
+    return module[find_instruction(module, *e.estimate.simulation, name, computation)].opcode;
   };
   EXPECT_EQ(opcode("k", ""), Opcode::kFusion);
   EXPECT_EQ(opcode("%r", ""), Opcode::kNegate);
   EXPECT_EQ(opcode("r", "%f"), Opcode::kTanh);
-  EXPECT_FALSE(find_instruction(module, e.estimate.simulation, "p", "f").valid());
+  EXPECT_FALSE(find_instruction(module, *e.estimate.simulation, "p", "f").valid());
   const auto inside =
-      explain(module, op_table(), e.device, {}, find_instruction(module, e.estimate.simulation, "r", "f"),
-              e.estimate.simulation);
+      explain(module, op_table(), e.device, {}, find_instruction(module, *e.estimate.simulation, "r", "f"),
+              *e.estimate.simulation);
   ASSERT_TRUE(inside);
   EXPECT_EQ(inside->run_by, std::vector<std::string>{"k"});
 }

@@ -81,7 +81,7 @@ void check_keys(const Estimate& run, const Device& device, const std::string& na
   ReadKeys read(device.config);
   ASSERT_TRUE(record_costs(*run.module, op_table(), device, {}, read));
   std::set<std::string, std::less<>> paths = read.paths();
-  paths.merge(keys_of_transfers(run.simulation, device));
+  paths.merge(keys_of_transfers(*run.simulation, device));
   for (const std::string& key : tally.named) {
     const bool is_read = std::ranges::any_of(paths, [&](const std::string& path) {
       return key.starts_with(path) && (key.size() == path.size() || key[path.size()] == '.');
@@ -94,7 +94,7 @@ Tally check(const Module& module, const Device& device, const std::string& name)
   Tally tally;
   const Result<Estimate> run = estimate(module, op_table(), device, EstimateOptions{});
   if (!run) return tally;
-  const Simulation& simulation = run->simulation;
+  const Simulation& simulation = *run->simulation;
   const size_t step = simulation.instructions.size() / kMostOfModule + 1;
   for (size_t i = 0; i < simulation.instructions.size(); i += step) {
     const InstructionRecord& record = simulation.instructions[i];

@@ -17,8 +17,8 @@ namespace {
 
 Explanation explained(const test::Estimated& run, std::string_view name) {
   const Module& module = *run.estimate.module;
-  const InstructionId id = find_instruction(module, run.estimate.simulation, name, "");
-  auto e = explain(module, op_table(), run.device, {}, id, run.estimate.simulation);
+  const InstructionId id = find_instruction(module, *run.estimate.simulation, name, "");
+  auto e = explain(module, op_table(), run.device, {}, id, *run.estimate.simulation);
   EXPECT_TRUE(e) << name;
   return e ? std::move(*e) : Explanation();
 }
@@ -169,7 +169,7 @@ TEST(TimingModel, TheTableOfUnitsIsWhatTermsRecord) {
   std::map<std::string, std::set<std::string>> keys, equations;
   std::vector<std::string> order;
   const test::Estimated run = test::estimated(kUnits, "v6e");
-  for (const InstructionRecord& record : run.estimate.simulation.instructions)
+  for (const InstructionRecord& record : run.estimate.simulation->instructions)
     for (const Term& term : explained(run, (*run.estimate.module)[record.id].name).terms) {
       if (term.unit == Unit::kNone) continue;
       if (!keys.contains(term.name)) order.push_back(term.name);

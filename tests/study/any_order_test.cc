@@ -97,8 +97,8 @@ std::string report_of(const Module& module, const Device& device, Lowering lower
     write_model_explorer_json(GraphData(op_table(), device.config, *run), out);
   });
   text += to_json(make_diff(figures, figures), "1");
-  for (const InstructionRecord& record : run->simulation.instructions)
-    if (const auto why = explain(*run->module, op_table(), device, {}, record.id, run->simulation); why)
+  for (const InstructionRecord& record : run->simulation->instructions)
+    if (const auto why = explain(*run->module, op_table(), device, {}, record.id, *run->simulation); why)
       text += to_text(*why);
   return text;
 }

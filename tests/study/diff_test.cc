@@ -67,7 +67,7 @@ TEST(Metrics, TotalsAreThoseOfTheReport) {
   const auto total = [&](std::string_view metric) {
     return figures.totals[static_cast<size_t>(figures.index_of(metric))];
   };
-  EXPECT_EQ(total("time"), run.report.totals.makespan.count());
+  EXPECT_EQ(total("time"), run.report.totals().makespan.count());
   EXPECT_EQ(total("hbm_bytes"), run.report.hbm_traffic().total().count());
   EXPECT_EQ(total("padding_bytes"), run.report.padding_total.extra.count());
   // The all-reduce is synchronous: nothing hides it.
@@ -108,10 +108,10 @@ ENTRY main {
       for (const InstructionMetrics& row : figures.instructions)
         if (row.name == transfer.done_name) {
           EXPECT_GT(row.amounts[metric], 0) << row.name;
-          EXPECT_EQ(row.amounts[metric], transfer.exposed.count()) << row.name;
-          EXPECT_EQ(transfer.queued.count() > 0, row.name == "r");
+          EXPECT_EQ(row.amounts[metric], transfer->exposed.count()) << row.name;
+          EXPECT_EQ(transfer->queued.count() > 0, row.name == "r");
         }
-    EXPECT_EQ(figures.totals[metric], run.report.totals.exposed().count());
+    EXPECT_EQ(figures.totals[metric], run.report.totals().exposed().count());
     EXPECT_EQ(figures.rest(metric), 0);
   }
 }

@@ -77,10 +77,10 @@ std::string frozen(const std::string& name, const Module& module, const std::vec
       line += "- ";
       continue;
     }
-    const std::string costs = costs_text(*run->module, run->simulation);
+    const std::string costs = costs_text(*run->module, *run->simulation);
     dump(fmt::format("{}.{}", name, device.config.name), costs);
     hash.add_text(costs);
-    line += fmt::format("{} ", run->simulation.totals.makespan.count());
+    line += fmt::format("{} ", run->simulation->totals.makespan.count());
   }
   return line + fmt::format("{:016x}", hash.value());
 }

@@ -34,14 +34,16 @@ inline Estimated estimated(std::string_view text, const std::string& device_name
   if (!estimate) return result;
   result.estimate = std::move(*estimate);
   // What an opcode without a work model gives.
-  InstructionCosts costs = *result.estimate.simulation.costs;
-  for (const InstructionRecord& record : result.estimate.simulation.instructions) {
+  InstructionCosts costs = *result.estimate.simulation->costs;
+  for (const InstructionRecord& record : result.estimate.simulation->instructions) {
     if ((*result.module)[record.id].name != "nobody_knows") continue;
     InstructionCost cost = costs[record.id];
     cost.provenance = Provenance::kDefault;
     costs.set(record.id, cost);
   }
-  result.estimate.simulation.costs = std::make_shared<const InstructionCosts>(std::move(costs));
+  auto changed = std::make_shared<Simulation>(*result.estimate.simulation);
+  changed->costs = std::make_shared<const InstructionCosts>(std::move(costs));
+  result.estimate.simulation = std::move(changed);
   result.report = make_report(*result.module, op_table(), result.device, result.estimate);
   result.report.unused_keys =
       keys_without_effect(*result.module, op_table(), result.device, estimating, result.estimate);

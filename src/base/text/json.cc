@@ -100,7 +100,13 @@ Json Json::array(std::initializer_list<Element> elements) {
   return Json(Value(std::move(array)));
 }
 
-Json Json::object() { return Json(Value(Object())); }
+Json Json::object(size_t room) {
+  Object members;
+  members.reserve(room);
+  return Json(Value(std::move(members)));
+}
+
+Json Json::text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
 std::optional<Json> Json::parse(std::string_view text) {
   const Library json = Library::parse(text, nullptr, false);
@@ -156,6 +162,11 @@ Json& Json::operator[](std::string_view key) {
   const auto found =
       std::find_if(object.begin(), object.end(), [&](const Member& m) { return m.first == key; });
   return found != object.end() ? found->second : object.emplace_back(key, nullptr).second;
+}
+
+void Json::append(std::string_view key, Json value) {
+  HLOSIM_CHECK(is_object());
+  std::get<Object>(value_).emplace_back(key, std::move(value));
 }
 
 void Json::push_back(Json element) {

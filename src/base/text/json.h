@@ -48,7 +48,10 @@ class Json {
 
   static Json array();
   static Json array(std::initializer_list<Element> elements);
-  static Json object();
+  /// With room for so many members.
+  static Json object(size_t room = 0);
+  /// Null for empty text.
+  static Json text_or_null(std::string_view text);
   /// Nothing when the text is no JSON.
   static std::optional<Json> parse(std::string_view text);
 
@@ -71,6 +74,8 @@ class Json {
 
   /// The member of an object, made where it wasn't there. A null becomes an object.
   Json& operator[](std::string_view key);
+  /// Adds a member to an object. Requires: it has none of this name.
+  void append(std::string_view key, Json value);
   /// Adds an element to an array. A null becomes an array.
   void push_back(Json element);
   /// Sets all members of another object.

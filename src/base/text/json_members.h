@@ -119,9 +119,10 @@ Json json_object_schema(std::span<const Member> members) {
 template <class T>
 struct JsonOf {
   static Json json(const T& row) {
-    Json object = Json::object();
-    for (const JsonMember<T>& member : json_members(static_cast<const T*>(nullptr)))
-      if (std::optional<Json> value = member.value(row)) object[member.name] = std::move(*value);
+    const std::span<const JsonMember<T>> members = json_members(static_cast<const T*>(nullptr));
+    Json object = Json::object(members.size());
+    for (const JsonMember<T>& member : members)
+      if (std::optional<Json> value = member.value(row)) object.append(member.name, std::move(*value));
     return object;
   }
   static Json schema() { return json_object_schema(json_members(static_cast<const T*>(nullptr))); }

@@ -11,8 +11,9 @@ Result<Estimate> with_memory(Prepared prepared, const Device& device, Result<Sim
   Occupancy occupancy = memory_occupancy(ran, device.config, simulation->schedule.order);
   if (!occupancy.unknown.empty()) assumptions.add("what memory holds is left out: " + occupancy.unknown);
   simulation->assumptions = std::move(assumptions);
-  return Estimate{std::move(prepared.module), prepared.is_lowered,  std::move(prepared.spread),
-                  std::move(*simulation),     std::move(occupancy), prepared.unpartitioned_devices};
+  return Estimate{std::move(prepared.module), prepared.is_lowered,
+                  std::move(prepared.spread), std::make_shared<const Simulation>(std::move(*simulation)),
+                  std::move(occupancy),       prepared.unpartitioned_devices};
 }
 
 }  // namespace

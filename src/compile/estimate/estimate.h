@@ -1,7 +1,7 @@
 // From a verified module and a device to everything a report shows.
 //
 //   Result<Estimate> run = estimate(module, op_table(), device, options);
-//   run->simulation.totals.makespan      how long it takes
+//   run->simulation->totals.makespan      how long it takes
 //   run->occupancy.spaces                what memory holds
 #pragma once
 
@@ -21,7 +21,7 @@ struct Estimate {
   std::shared_ptr<const Module> module;          // what ran
   bool is_lowered = false;                       // it is another one than the one given
   std::shared_ptr<const PartitionNotes> spread;  // null: it was not spread over devices
-  Simulation simulation;
+  std::shared_ptr<const Simulation> simulation;  // never null: reports of it share it
   Occupancy occupancy;
   int64_t unpartitioned_devices = 0;  // as Prepared's
 };

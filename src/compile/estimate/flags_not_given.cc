@@ -115,7 +115,7 @@ std::vector<FlagNotGiven> flags_not_given(const Module& module, const OpTable& t
     if (module.instructions.size() > kMostInstructionsForFlags) continue;
     if (!partitioned) partitioned = partitioned_once(module, table, device, bare);
     const Result<Estimate> rerun = hlosim::estimate(*partitioned, table, end->device, bare);
-    if (rerun) row.time = rerun->simulation.totals.makespan;
+    if (rerun) row.time = rerun->simulation->totals.makespan;
   }
   return open;
 }

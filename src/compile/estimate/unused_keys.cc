@@ -21,7 +21,7 @@ class RunKeys {
  public:
   RunKeys(const Module& given, const Device& device, const Estimate& estimate)
       : device_(device), estimate_(estimate) {
-    const Simulation& run = estimate.simulation;
+    const Simulation& run = *estimate.simulation;
     // Cycles, and the peaks in the report's head.
     add({"clock", "cores", "cores_per_chip", "mxu.count", "mxu.rows", "mxu.columns", "mxu.types.bf16.rows",
          "mxu.types.bf16.cadence", "mxu.types.bf16.passes"});
@@ -66,9 +66,9 @@ class RunKeys {
 
   /// As time_range() reads them.
   void add_ranges() {
-    if (device_.config.errors && device_.config.errors->step && is_step(estimate_.simulation))
+    if (device_.config.errors && device_.config.errors->step && is_step(*estimate_.simulation))
       return add({"errors.step"});
-    const TimeByKind kinds = kinds_of(estimate_.simulation.totals);
+    const TimeByKind kinds = kinds_of(estimate_.simulation->totals);
     for (size_t i = 0; i < kinds.size(); ++i)
       if (kinds[i].count() > 0)
         paths_.push_back(fmt::format("errors.{}", error_key(static_cast<CostCategory>(i))));
@@ -148,21 +148,21 @@ uint64_t result_fingerprint(const Estimate& estimate, const DeviceConfig& device
   Hash hash;
   hash.add(device.clock.count());
   hash.add(peak_flops(device, ElementType::kBF16).count());
-  add_totals(hash, estimate.simulation.totals);
+  add_totals(hash, estimate.simulation->totals);
   add_occupancy(hash, estimate.occupancy);
-  if (const auto range = time_range(device.errors, estimate.simulation))
+  if (const auto range = time_range(device.errors, *estimate.simulation))
     hash.add(range->low), hash.add(range->high);
-  for (const EnergyPart& part : energy_of(device, estimate.simulation.totals)) hash.add(part.energy.count());
-  for (const InstructionRecord& record : estimate.simulation.instructions) {
+  for (const EnergyPart& part : energy_of(device, estimate.simulation->totals)) hash.add(part.energy.count());
+  for (const InstructionRecord& record : estimate.simulation->instructions) {
     hash.add(record.time);
     hash.add(record.exposed);
     hash.add(static_cast<int64_t>(record.bound_by));
-    const InstructionCost& cost = estimate.simulation.cost(record);
+    const InstructionCost& cost = estimate.simulation->cost(record);
     hash.add(cost.busy);
     hash.add(cost.fixed);
     hash.add(cost.traffic);
   }
-  for (const TransferRecord& transfer : estimate.simulation.transfers) {
+  for (const TransferRecord& transfer : estimate.simulation->transfers) {
     hash.add(transfer.start);
     hash.add(transfer.begin);
     hash.add(transfer.end);
@@ -185,7 +185,7 @@ UnusedKeys keys_without_effect(const Module& module, const OpTable& table, const
   }
   RunKeys keys(module, device, estimate);
   keys.add_all(read.paths());
-  keys.add_all(keys_of_transfers(estimate.simulation, device));
+  keys.add_all(keys_of_transfers(*estimate.simulation, device));
   size_t left = most;
   for (size_t i = 0; i < device.changes.size(); ++i) {
     const DeviceChange& change = device.changes[i];

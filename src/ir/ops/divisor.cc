@@ -10,9 +10,7 @@ ShapeRef repeated_divisor(const Module& module, const Instruction& instruction) 
   const Instruction* divisor = &module[instruction.operands[1]];
   while (divisor->opcode == Opcode::kConvert) divisor = &module[divisor->operands[0]];
   if (divisor->opcode != Opcode::kBroadcast) return nullptr;
-  const ShapeRef few = module[divisor->operands[0]].shape;
-  constexpr int64_t kRepeats = 8;
-  return few->element_count() <= instruction.shape->element_count() / kRepeats ? few : nullptr;
+  return module[divisor->operands[0]].shape;
 }
 
 }  // namespace hlosim

@@ -8,7 +8,7 @@
 namespace hlosim {
 
 /// The values that the divisor of an instruction repeats, in whatever type; null: it is no division of arrays
-/// of floats, or its divisor doesn't repeat. The only thing about operands but their shapes that the work of
+/// of floats, or its divisor is no broadcast. The only thing about operands but their shapes that the work of
 /// an instruction outside of fusions depends on.
 ShapeRef repeated_divisor(const Module& module, const Instruction& instruction);
 

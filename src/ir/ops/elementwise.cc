@@ -248,7 +248,8 @@ void multiply_work(const OpContext& op, Work& work) {
 /// Integers have no divider and take a long sequence; a complex quotient is two products and a division.
 void divide_work(const OpContext& op, Work& work) {
   const ElementType type = op.operand_shape(0)->element_type;
-  if (const ShapeRef few = repeated_divisor(op.module(), op.instruction())) {
+  const ShapeRef few = repeated_divisor(op.module(), op.instruction());
+  if (few && few->element_count() <= op.shape()->element_count() / work.vector.divisor_repeats) {
     work.vectors.push_back({VectorOp::kDivide, few, 1});
     return add_vector_work(op, work, VectorOp::kSimple, 1);
   }

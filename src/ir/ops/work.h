@@ -77,7 +77,8 @@ struct VectorShape {
   // Elements along lanes that a reduction takes up at once; columns of a ragged product for which its operand
   // is turned round once. Unless a device is given, all of them.
   int64_t reduction_window = int64_t{1} << 40, turn_columns = int64_t{1} << 40;
-  double mask_slots = 0;  // ALU slots per register of a reduction's last window that is masked
+  double mask_slots = 0;        // ALU slots per register of a reduction's last window that is masked
+  int64_t divisor_repeats = 8;  // of a divisor's values, from which on their reciprocals are made once
 };
 
 struct Work {

@@ -208,7 +208,7 @@ class WorkRecorder {
     const MatmulPart& part = work_.compute.matmul;
     if (part.cycles <= 0) return given_product();
     const MatmulWork& work = part.work;
-    unit(Unit::kMxu, Core::product_equation(work), [&](Term& term) {
+    unit(Unit::kMxu, Core::product_equation(), [&](Term& term) {
       term.fact("product", fmt::format("{} x [{},{}]x[{},{}]", work.batch, work.m, work.k, work.k, work.n));
       if (work.features > 0)
         term.fact("contracted",

@@ -83,6 +83,7 @@ std::set<std::string, std::less<>> ReadKeys::paths() const {
     add(operand_keys(device_, rhs, precision, true));
   }
   if (costs_ != 0) paths.insert({"vpu.native_types", "vpu.reduction_window", "vpu.reduction_mask"});
+  if ((costs_ & cost_bit(VectorOp::kDivide)) != 0) paths.insert("vpu.divisor_repeats");
   if ((costs_ & (cost_bit(VectorOp::kGroupStore) | cost_bit(VectorOp::kGroupTurn))) != 0)
     paths.insert("kernel.ragged_turn_columns");
   for (const char* key : {"vmem.scoped_limit", "vmem.internal_scratch", "vmem.transaction"})

@@ -41,7 +41,7 @@ class MemoryData {
         occupancy_(estimate.occupancy),
         report_(report),
         row_of_(module_.instructions.size(), -1) {
-    const std::vector<InstructionRecord>& records = estimate.simulation.instructions;
+    const std::vector<InstructionRecord>& records = estimate.simulation->instructions;
     for (size_t i = 0; i < records.size(); ++i) row_of_[records[i].id] = static_cast<int64_t>(i);
     const std::vector<MemoryClass> classes = memory_classes(module_, table, occupancy_);
     for (size_t i = 0; i < classes.size(); ++i) {
@@ -73,7 +73,7 @@ class MemoryData {
       const int64_t row = row_of_[id];
       if (row >= 0) {
         const ReportInstruction& record = report_.instructions[static_cast<size_t>(row)];
-        if (record.executions > 0) now = std::max<int64_t>(now, record.start.count());
+        if (record->executions > 0) now = std::max<int64_t>(now, record->start.count());
       }
       rows.push_back(row);
       times.push_back(now);

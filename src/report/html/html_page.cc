@@ -80,7 +80,7 @@ HtmlModule html_module(const OpTable& table, const Device& device, const Estimat
   out.text = packed(text.text);
   TraceOptions trace;
   trace.max_events =
-      std::max(options.max_slices, 4 * static_cast<int64_t>(estimate.simulation.instructions.size()));
+      std::max(options.max_slices, 4 * static_cast<int64_t>(estimate.simulation->instructions.size()));
   out.timeline = packed(timeline_data(make_trace(table, device, estimate, trace)));
   out.memory = packed(memory_data(table, device, estimate, report));
   return out;

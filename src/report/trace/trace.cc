@@ -22,7 +22,7 @@ class Builder {
       : module_(module),
         table_(table),
         device_(device.config),
-        simulation_(estimate.simulation),
+        simulation_(*estimate.simulation),
         occupancy_(estimate.occupancy),
         options_(options),
         place_(module.instructions.size(), -1),
@@ -346,7 +346,7 @@ class Builder {
 
 Trace make_trace(const OpTable& table, const Device& device, const Estimate& estimate,
                  const TraceOptions& options) {
-  HLOSIM_CHECK(!estimate.simulation.computations.empty(), "module {} ran without keep_timeline",
+  HLOSIM_CHECK(!estimate.simulation->computations.empty(), "module {} ran without keep_timeline",
                estimate.module->name);
   Trace trace = Builder(*estimate.module, table, device, estimate, options).build();
   trace.module = estimate.module;

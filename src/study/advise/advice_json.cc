@@ -7,16 +7,15 @@ namespace {
 
 constexpr int kAdviceSchema = 1;
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json number_or_null(int64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
 Json time_or_null(const std::optional<Picoseconds>& time) {
   return time ? Json(time->count()) : Json(nullptr);
 }
 
 Json place_json(const AdvicePlace& place) {
-  return {{"instruction", text_or_null(place.instruction)},
-          {"op_name", text_or_null(place.op_name)},
-          {"source_file", text_or_null(place.source_file)},
+  return {{"instruction", Json::text_or_null(place.instruction)},
+          {"op_name", Json::text_or_null(place.op_name)},
+          {"source_file", Json::text_or_null(place.source_file)},
           {"source_line", number_or_null(place.source_line)},
           {"line", number_or_null(place.line)}};
 }
@@ -48,7 +47,7 @@ Json attempt_row(const AdviceAttempt& attempt) {
           {"outcome", std::string(to_text(attempt.outcome))},
           {"before_ps", number_or_null(attempt.before.count())},
           {"after_ps", number_or_null(attempt.after.count())},
-          {"note", text_or_null(attempt.note)}};
+          {"note", Json::text_or_null(attempt.note)}};
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ std::string advice_json(const AdviceReport& report) {
   for (const AdviceAttempt& one : report.attempts) attempts.push_back(attempt_row(one));
   for (const LineWorth& one : report.worth)
     worth.push_back({{"what", one.what},
-                     {"op_name", text_or_null(one.op_name)},
+                     {"op_name", Json::text_or_null(one.op_name)},
                      {"instructions", one.instructions},
                      {"time_ps", one.time.count()},
                      {"step_without_ps", one.without.count()}});
@@ -68,20 +67,21 @@ std::string advice_json(const AdviceReport& report) {
     for (const size_t i : report.together->advice) numbers.push_back(i + 1);
     together = Json{{"advice", std::move(numbers)}, {"after_ps", report.together->after.count()}};
   }
-  return Json{{"schema", kAdviceSchema},
-              {"model_version", kModelVersion},
-              {"module", Json{{"name", report.module_name}, {"file", text_or_null(report.module_file)}}},
-              {"device", report.device_name},
-              {"time_ps", report.time.count()},
-              {"time_low_ps", report.range ? Json(report.range->low.count()) : Json(nullptr)},
-              {"time_high_ps", report.range ? Json(report.range->high.count()) : Json(nullptr)},
-              {"hbm_peak_bytes", report.peak.count()},
-              {"fits", report.fits},
-              {"advice", std::move(advice)},
-              {"together", std::move(together)},
-              {"attempts", std::move(attempts)},
-              {"worth", std::move(worth)},
-              {"complete", !report.cut}}
+  return Json{
+             {"schema", kAdviceSchema},
+             {"model_version", kModelVersion},
+             {"module", Json{{"name", report.module_name}, {"file", Json::text_or_null(report.module_file)}}},
+             {"device", report.device_name},
+             {"time_ps", report.time.count()},
+             {"time_low_ps", report.range ? Json(report.range->low.count()) : Json(nullptr)},
+             {"time_high_ps", report.range ? Json(report.range->high.count()) : Json(nullptr)},
+             {"hbm_peak_bytes", report.peak.count()},
+             {"fits", report.fits},
+             {"advice", std::move(advice)},
+             {"together", std::move(together)},
+             {"attempts", std::move(attempts)},
+             {"worth", std::move(worth)},
+             {"complete", !report.cut}}
              .dump(1) +
          "\n";
 }

@@ -48,8 +48,8 @@ struct TrialFigures {
 
 TrialFigures figures_of(const Estimate& estimate) {
   TrialFigures figures;
-  figures.time = estimate.simulation.totals.makespan;
-  figures.kinds = kinds_of(estimate.simulation.totals);
+  figures.time = estimate.simulation->totals.makespan;
+  figures.kinds = kinds_of(estimate.simulation->totals);
   for (const SpaceOccupancy& space : estimate.occupancy.spaces) {
     if (space.number == kDefaultMemorySpace) figures.peak = space.peak;
     if (space.capacity && space.peak > *space.capacity) figures.fits = false;
@@ -118,7 +118,7 @@ class Adviser {
     report_.time = before_.time;
     report_.peak = before_.peak;
     report_.fits = before_.fits;
-    report_.range = time_range(setup_.device.config.errors, estimate.simulation);
+    report_.range = time_range(setup_.device.config.errors, *estimate.simulation);
   }
 
   bool is_wanted(const AdviceKind& kind) const {

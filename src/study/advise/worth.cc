@@ -24,9 +24,9 @@ std::string source_key(const AdvicePlace& place) {
 std::vector<SourceGroup> groups_by_time(const Estimate& estimate) {
   std::map<std::string, SourceGroup> by_source;
   const AdvicePlaces places(*estimate.module);
-  for (const InstructionRecord& record : estimate.simulation.instructions) {
+  for (const InstructionRecord& record : estimate.simulation->instructions) {
     if (record.self_time.count() == 0) continue;
-    if (estimate.simulation.cost(record).category == CostCategory::kControl) continue;
+    if (estimate.simulation->cost(record).category == CostCategory::kControl) continue;
     const AdvicePlace place = places.without_line((*estimate.module)[record.id]);
     SourceGroup& group = by_source[source_key(place)];
     group.line.what = source_key(place);

@@ -102,9 +102,9 @@ PartedPredictor ProfileData::predictor(const std::vector<Constant>& constants, c
           device ? simulate(ran, table, *device, options_.simulate) : failure("no such device");
       if (simulation)
         for (const InstructionRecord& record : simulation->instructions)
-          if (record.executions > 0)
-            means[ran[record.id].name] =
-                microseconds(record.self_time) / static_cast<double>(record.executions);
+          if (record->executions > 0)
+            means[ran[record->id].name] =
+                microseconds(record->self_time) / static_cast<double>(record->executions);
       for (const std::string& name : program.names) {
         const auto found = means.find(name);
         times.push_back(found == means.end() ? std::nullopt : std::optional(found->second));

@@ -24,16 +24,16 @@ std::vector<SimulatedOperation> simulations_of(const Estimate& estimate, const R
   std::vector<SimulatedOperation> rows;
   std::map<InstructionId, Picoseconds> starts;
   for (const ReportInstruction& record : report.instructions) {
-    starts[record.id] = record.start;
-    const OpDef& def = table[module[record.id].opcode];
-    if (record.executions == 0) continue;
-    if (record.time.count() == 0 && !def.has(kAsyncStart) && !def.has(kAsyncDone)) continue;
-    SimulatedOperation row{std::string(record.name),  std::string(record.opcode),
-                           facts.shape(record.id),    std::string(record.op_name),
-                           facts.category(record.id), report.unit_name(record.bound_by)};
-    row.text = facts.text(record.id);
-    row.executions = record.executions;
-    row.self_time = record.self_time;
+    starts[record->id] = record->start;
+    const OpDef& def = table[module[record->id].opcode];
+    if (record->executions == 0) continue;
+    if (record->time.count() == 0 && !def.has(kAsyncStart) && !def.has(kAsyncDone)) continue;
+    SimulatedOperation row{std::string(record.name),   std::string(record.opcode),
+                           facts.shape(record->id),    std::string(record.op_name),
+                           facts.category(record->id), report.unit_name(record->bound_by)};
+    row.text = facts.text(record->id);
+    row.executions = record->executions;
+    row.self_time = record->self_time;
     const InstructionCost& cost = report.cost(record);
     if (cost.provenance != Provenance::kDefault)
       row.flops = saturating_add(cost.flops.count(), cost.vector_operations);
@@ -41,20 +41,20 @@ std::vector<SimulatedOperation> simulations_of(const Estimate& estimate, const R
     rows.push_back(std::move(row));
   }
   for (const ReportTransfer& transfer : report.transfers) {
-    if (!transfer.done_instruction.valid() || transfer.done_instruction == transfer.start_instruction)
+    if (!transfer->done_instruction.valid() || transfer->done_instruction == transfer->start_instruction)
       continue;
     SimulatedOperation row;
     row.name = std::string(transfer.start_name);
-    row.opcode = std::string(to_text(module[transfer.start_instruction].opcode));
-    row.shape = facts.shape(transfer.start_instruction);
-    row.category = facts.category(transfer.start_instruction);
-    row.bound_by = std::string(to_text(transfer.lane));
+    row.opcode = std::string(to_text(module[transfer->start_instruction].opcode));
+    row.shape = facts.shape(transfer->start_instruction);
+    row.category = facts.category(transfer->start_instruction);
+    row.bound_by = std::string(to_text(transfer->lane));
     row.beside = true;
-    row.executions = transfer.executions;
-    const auto begun = starts.find(transfer.start_instruction);
-    const Picoseconds start = begun == starts.end() ? transfer.start : begun->second;
-    row.self_time = Picoseconds(saturating_multiply((transfer.done - start).count(), transfer.executions));
-    row.bytes = transfer.bytes.count();
+    row.executions = transfer->executions;
+    const auto begun = starts.find(transfer->start_instruction);
+    const Picoseconds start = begun == starts.end() ? transfer->start : begun->second;
+    row.self_time = Picoseconds(saturating_multiply((transfer->done - start).count(), transfer->executions));
+    row.bytes = transfer->bytes.count();
     rows.push_back(std::move(row));
   }
   return rows;
@@ -171,7 +171,7 @@ ComparedProgram compare_program(const ProfiledProgram& program, const Profile& p
   ComparedProgram compared;
   compared.program = &program;
   compared.device = report.device_name;
-  compared.simulated = report.totals.makespan;
+  compared.simulated = report.totals().makespan;
   compared.simulations = simulations_of(estimate, report, table);
   if (profile.form == "framework_op_stats") compared.simulations = by_origin(compared.simulations);
   for (const ReportAssumption& one : report.assumptions) compared.assumptions.push_back(one.text);

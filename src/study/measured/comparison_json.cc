@@ -14,8 +14,6 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json measured_json(const ProfiledOperation& one) {
   return {{"occurrences", one.occurrences},
           {"time_ps", one.time.count()},
@@ -39,14 +37,14 @@ Json simulated_json(const SimulatedOperation& one) {
 Json operation_json(const ComparedOperation& row) {
   const bool beside = row.measured ? row.measured->beside : row.simulated->beside;
   Json json = {{"name", row.name()}, {"beside", beside}, {"renamed", row.renamed}};
-  json["core"] = text_or_null(row.measured ? row.measured->core : "");
+  json["core"] = Json::text_or_null(row.measured ? row.measured->core : "");
   const bool has_category = row.measured && !row.measured->category.empty();
   json["category"] = has_category    ? Json(row.measured->category)
                      : row.simulated ? Json(row.simulated->category)
                                      : Json(nullptr);
-  json["op_name"] = text_or_null(row.measured ? row.measured->op_name : row.simulated->op_name);
-  json["source"] = text_or_null(row.measured ? row.measured->source : "");
-  json["bound_by"] = text_or_null(row.bound_by);
+  json["op_name"] = Json::text_or_null(row.measured ? row.measured->op_name : row.simulated->op_name);
+  json["source"] = Json::text_or_null(row.measured ? row.measured->source : "");
+  json["bound_by"] = Json::text_or_null(row.bound_by);
   json["measured"] = row.measured ? measured_json(*row.measured) : Json(nullptr);
   json["simulated"] = row.simulated ? simulated_json(*row.simulated) : Json(nullptr);
   json["ratio"] = or_null(row.ratio());
@@ -66,8 +64,8 @@ Json program_json(const ComparedProgram& one) {
                {"operations_ps", one.measured_operations().count()},
                {"matched_ps", one.matched_operations().count()},
                {"matched_simulated_ps", one.matched_simulated().count()},
-               {"not_simulated", text_or_null(one.not_simulated)},
-               {"device", text_or_null(one.device)},
+               {"not_simulated", Json::text_or_null(one.not_simulated)},
+               {"device", Json::text_or_null(one.device)},
                {"simulated_ps", one.not_simulated.empty() ? Json(one.simulated.count()) : Json(nullptr)},
                {"categories", Json::array()},
                {"operations", Json::array()},
@@ -94,7 +92,7 @@ std::string to_json(const ProfileComparison& comparison, std::string_view tool_v
                {"profile",
                 {{"file", profile.file},
                  {"form", profile.form},
-                 {"device_type", text_or_null(profile.device_type)},
+                 {"device_type", Json::text_or_null(profile.device_type)},
                  {"devices", profile.devices},
                  {"steps", Json::array()},
                  {"notes", profile.notes}}},

@@ -140,7 +140,7 @@ class DevicePlane {
 
   int64_t describe(const PredictedRun& run, int32_t index, uint64_t program, const OperationFacts& facts,
                    const SourcePlaces& places, bool beside) {
-    const InstructionRecord& record = run.estimate->simulation.instructions[static_cast<size_t>(index)];
+    const InstructionRecord& record = run.estimate->simulation->instructions[static_cast<size_t>(index)];
     const Module& module = *run.estimate->module;
     const Instruction& instruction = module[record.id];
     xplane::EventMetadata& kind = builder_.event_metadata(facts.text(record.id));
@@ -155,7 +155,7 @@ class DevicePlane {
     builder_.number(stat(), "flops", flops);
     builder_.number(stat(), "model_flops", flops);
     builder_.number(stat(), "bytes_accessed", bytes);
-    builder_.bytes(stat(), "memory_access_breakdown", accesses(run.estimate->simulation, module, record));
+    builder_.bytes(stat(), "memory_access_breakdown", accesses(*run.estimate->simulation, module, record));
     if (const SourcePlace place = places.of(instruction); !place.file.empty())
       builder_.text(stat(), "source", fmt::format("{}:{}", without_escapes(place.file), place.line));
     if (const std::string stack = places.stack_of(instruction); !stack.empty())
@@ -230,7 +230,7 @@ void add_host(xplane::Plane& plane, std::span<const PredictedRun> runs, const De
   PlaneBuilder builder(plane, "/host:CPU");
   double flops = 0, seconds = 0;
   for (const PredictedRun& run : runs) {
-    flops += static_cast<double>(run.estimate->simulation.totals.flops.count());
+    flops += static_cast<double>(run.estimate->simulation->totals.flops.count());
     seconds += static_cast<double>(run.trace->makespan.count()) / 1e12;
   }
   const double possible = peak_flops(device, ElementType::kBF16).count() * seconds;

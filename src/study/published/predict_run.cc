@@ -100,9 +100,9 @@ Result<void> predict(const PublishedRun& run, const Device& plain, RunPrediction
   if (!program) return tl::unexpected(program.error());
   for (const Diagnostic& finding : program->occupancy.findings)
     prediction.findings.push_back(finding.message);
-  add_rows(program->simulation.totals, prediction);
-  prediction.seconds = seconds(program->simulation.totals.makespan);
-  if (const auto range = time_range(device->config.errors, program->simulation))
+  add_rows(program->simulation->totals, prediction);
+  prediction.seconds = seconds(program->simulation->totals.makespan);
+  if (const auto range = time_range(device->config.errors, *program->simulation))
     prediction.range = {seconds(range->low), seconds(range->high)};
   return {};
 }

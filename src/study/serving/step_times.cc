@@ -117,7 +117,7 @@ Result<ServerStepCost> StepTimes::simulate_layers(StepKind kind, int64_t batch, 
   const Result<Estimate> made = estimate(*module, op_table(), device_, options);
   if (!made) return tl::unexpected(made.error());
   ++simulated_;
-  return cost_of(device_.config, made->simulation.totals);
+  return cost_of(device_.config, made->simulation->totals);
 }
 
 Result<ServerStepCost> StepTimes::simulate(StepKind kind, int64_t batch, int64_t sequence) {

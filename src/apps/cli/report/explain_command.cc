@@ -96,9 +96,9 @@ int explain_instruction(Prepared prepared, const SimulationSetting& setting, con
       hlosim::estimate(std::move(prepared), op_table(), setting.device, setting.estimate.simulate);
   if (!estimate) return fail(estimate.error(), streams);
   const InstructionId id =
-      find_instruction(*estimate->module, estimate->simulation, options.instruction, options.computation);
+      find_instruction(*estimate->module, *estimate->simulation, options.instruction, options.computation);
   const Result<Explanation> explanation = explain(*estimate->module, op_table(), setting.device,
-                                                  {setting.custom_calls.get()}, id, estimate->simulation);
+                                                  {setting.custom_calls.get()}, id, *estimate->simulation);
   if (!explanation) return fail(explanation.error(), streams);
   tell_others(*estimate->module, *explanation, options, streams);
   const std::string text = options.format == "json" ? to_json(*explanation) : to_text(*explanation);
@@ -123,14 +123,14 @@ Result<std::vector<LongInstruction>> longest_instructions(const Module& module,
       hlosim::estimate(std::move(*prepared), op_table(), setting.device, setting.estimate.simulate);
   if (!estimate) return tl::unexpected(estimate.error());
   std::vector<const InstructionRecord*> records;
-  for (const InstructionRecord& record : estimate->simulation.instructions)
+  for (const InstructionRecord& record : estimate->simulation->instructions)
     if (record.self_time.count() > 0) records.push_back(&record);
   const size_t count = std::min(kMostListed, records.size());
   std::ranges::partial_sort(records, records.begin() + static_cast<std::ptrdiff_t>(count),
                             std::ranges::greater(),
                             [](const InstructionRecord* record) { return record->self_time; });
   std::vector<LongInstruction> longest;
-  const double total = static_cast<double>(estimate->simulation.totals.makespan.count());
+  const double total = static_cast<double>(estimate->simulation->totals.makespan.count());
   for (const InstructionRecord* record : std::span(records).first(count))
     longest.push_back({std::string(without_percent((*estimate->module)[record->id].name)), record->self_time,
                        total > 0 ? static_cast<double>(record->self_time.count()) / total : 0});

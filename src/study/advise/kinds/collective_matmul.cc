@@ -8,7 +8,7 @@ std::vector<Proposal> find_collective_matmul(const AdviceSubject& subject) {
   const TrialSetup& setup = subject.setup;
   const Estimate& run = subject.estimate;
   if (subject.is_compiled || !run.spread || run.spread->was_partitioned || run.spread->has_rings) return {};
-  if (run.simulation.totals.all_exposed_collectives().count() == 0) return {};
+  if (run.simulation->totals.all_exposed_collectives().count() == 0) return {};
   std::optional<MeshRequest> request = setup.options.mesh;
   if (!request) request = default_request(*setup.module, subject.table);
   if (!request || request->windowed != WindowedProducts::kNever) return {};

@@ -75,7 +75,7 @@ std::vector<Proposal> find_layouts(const AdviceSubject& subject) {
 
 std::vector<Proposal> find_schedule(const AdviceSubject& subject) {
   if (!subject.is_compiled || subject.setup.model) return {};
-  if (subject.estimate.simulation.totals.exposed().count() == 0) return {};
+  if (subject.estimate.simulation->totals.exposed().count() == 0) return {};
   Proposal one = compiled_proposal(
       edit_of_compiled(
           subject.table,
@@ -89,7 +89,7 @@ std::vector<Proposal> find_schedule(const AdviceSubject& subject) {
           }),
       "latency-hiding order");
   one.problem = fmt::format("the TensorCore stalls {} on transfers",
-                            to_text(subject.estimate.simulation.totals.exposed()));
+                            to_text(subject.estimate.simulation->totals.exposed()));
   one.change =
       "LIBTPU_INIT_ARGS=\"--xla_tpu_enable_latency_hiding_scheduler=true "
       "--xla_tpu_enable_async_collective_fusion=true\"; --apply writes the module in the new order";

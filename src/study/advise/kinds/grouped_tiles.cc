@@ -5,6 +5,7 @@
 
 #include "advise/kinds/kinds.h"
 #include "layout/element_type.h"
+#include "model/pallas/grouped_product.h"
 #include "workloads/maxtext_settings.h"
 
 namespace hlosim {
@@ -14,10 +15,18 @@ namespace {
 // tiles that differ by less than a tenth is not known (docs/accuracy.md, tiles of grouped products).
 constexpr double kLeastOfTiles = 0.1;
 
-/// Two buffers of each block in `bits` and the sums in f32.
-int64_t vmem_of(const GroupedTiles& tiles, int64_t bits) {
-  const int64_t blocks = tiles.rows * tiles.depth + tiles.depth * tiles.columns + tiles.rows * tiles.columns;
-  return blocks * 2 * bits / 8 + tiles.rows * tiles.columns * 4;
+/// The kernel of these tiles has room in VMEM; also false for types that no product has.
+bool fits(const GroupedTiles& tiles, ElementType type, const DeviceConfig& device) {
+  const GroupedProblem one_tile{.rows = tiles.rows,
+                                .depth = tiles.depth,
+                                .columns = tiles.columns,
+                                .groups = 1,
+                                .lhs = type,
+                                .rhs = type,
+                                .result = type};
+  const Result<KernelCost> cost =
+      grouped_product_cost(device, one_tile, {.m = tiles.rows, .k = tiles.depth, .n = tiles.columns});
+  return cost && cost->fits();
 }
 
 Result<void> set_tiles(TrialSetup& setup, const GroupedTiles& tiles) {
@@ -44,8 +53,7 @@ std::vector<Proposal> find_grouped_tiles(const AdviceSubject& subject) {
     for (const int64_t rows : {512, 256, 1024}) {
       const GroupedTiles tiles{rows, std::min(side, most), std::min(side, most)};
       const bool is_now = tiles.rows == now.rows && tiles.depth == now.depth && tiles.columns == now.columns;
-      if (is_now || vmem_of(tiles, bit_width(model->step.compute_type)) > device.vmem.scoped_limit.count())
-        continue;
+      if (is_now || !fits(tiles, model->step.compute_type, device)) continue;
       Proposal& one = found.emplace_back();
       one.stage = EditStage::kSetting;
       one.edit = [tiles](TrialSetup& setup) { return set_tiles(setup, tiles); };

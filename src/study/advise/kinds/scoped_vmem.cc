@@ -12,8 +12,8 @@ namespace hlosim {
 namespace {
 
 // The largest limit that is tried. What kernels may use is lost to prefetches: a Llama-3-8B step on v6e,
-// compiled
-// anew, took 99 ms more with all 128 MiB than with 96 MiB (measured), which the simulation does not show.
+// compiled anew, took 99 ms more with all 128 MiB than with 96 MiB (measured), which the simulation does not
+// show.
 constexpr std::pair<int64_t, int64_t> kOfVmem = {3, 4};
 
 }  // namespace
