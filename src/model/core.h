@@ -66,7 +66,8 @@ using DmaChannels = std::array<DmaChannel, kDmaChannels>;
 /// How two kinds of work share the time of one loop: (a^p + b^p)^(1/p).
 enum class OverlapRule : uint8_t {
   kHidden,   // the longer one hides the other: p is infinite, the result is the longer one
-  kPorts,    // a product and its DMA take turns at VMEM's ports: p = dma.overlap
+  kPorts,    // an XLA product and its DMA take turns at VMEM's ports: p = dma.overlap
+  kWindows,  // the same of a Pallas kernel: p = kernel.dma_overlap
   kBundles,  // products and vector work of one loop share its bundles: p = kernel.overlap
   kTurns,    // one after the other: p = 1
 };
@@ -195,7 +196,9 @@ class Core {
   double overlapped(double a, double b, OverlapRule overlap) const {
     if (overlap == OverlapRule::kHidden) return std::max(a, b);
     if (overlap == OverlapRule::kTurns) return a + b;
-    return power_mean(a, b, overlap == OverlapRule::kPorts ? device_->dma.overlap : device_->kernel.overlap);
+    if (overlap == OverlapRule::kPorts) return power_mean(a, b, device_->dma.overlap);
+    return power_mean(
+        a, b, overlap == OverlapRule::kWindows ? device_->kernel.dma_overlap : device_->kernel.overlap);
   }
   /// VMEM that one instruction may use for its blocks: the scoped limit without the part that the compiler
   /// keeps.

@@ -424,7 +424,7 @@ enum class RaggedWalk : uint8_t {
 
 /// What Pallas kernels take beside the work that their operations are counted as (model/pallas).
 struct KernelConfig {
-  double overlap = 0, block_end = 0, row_pick = 0;
+  double overlap = 0, dma_overlap = 0, block_end = 0, row_pick = 0;
   double loss = 0, loss_gradient = 0, block_scale = 0, block_add = 0;
   double score = 0, known_maximum = 0, natural_exponential = 0, mask = 0, segment = 0, bias = 0, soft_cap = 0;
   double score_row = 0, accumulator = 0, score_gradient = 0, cache_read = 0;
@@ -445,6 +445,8 @@ struct KernelConfig {
   static void attention_fields(auto& self, auto&& field) {
     field("overlap", self.overlap,
           "exponent p of a loop's time, (MXU^p + vector^p)^(1/p); 1: one after the other", Range{1, 100});
+    field("dma_overlap", self.dma_overlap, "the same exponent for a step and the DMA of its blocks",
+          Range{1, 100});
     field("block_end", self.block_end,
           "cycles per register of a result block: begun with zeros, scaled, rounded, stored");
     field("row_pick", self.row_pick, "reading one value out of each row of 128, against reading the rows");

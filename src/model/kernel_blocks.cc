@@ -380,7 +380,7 @@ TimedKernel served_kernel(const Core& core, const ProductWork& work) {
       1.0, std::ceil(work.groups / core.cores()) * served.rows() * served.columns() * served.parts());
   kernel.cores = core.cores();
   kernel.units = OverlapRule::kBundles;
-  kernel.transfers = OverlapRule::kPorts;
+  kernel.transfers = OverlapRule::kWindows;
   kernel.blocks = {1, tile.m, tile.n, tile.k};
   kernel.lhs_times = served.columns(), kernel.rhs_times = served.weight_times();
   UnitWork all = divided(work.other.units, core.cores());

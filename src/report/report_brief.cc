@@ -204,9 +204,10 @@ class BriefReport {
     if (rows.empty()) return;
     title("Longest operations");
     const size_t count = options_.top == 0 ? rows.size() : std::min(rows.size(), options_.top);
-    std::partial_sort(
-        rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
-        [](auto* a, auto* b) { return a->self_time != b->self_time ? a->self_time > b->self_time : a < b; });
+    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
+                      [](auto* a, auto* b) {
+                        return (*a)->self_time != (*b)->self_time ? (*a)->self_time > (*b)->self_time : a < b;
+                      });
     Table table({{"instruction", Align::kLeft, kBriefNameWidth},
                  {"time"},
                  {"share"},
@@ -237,7 +238,7 @@ class BriefReport {
     if (share(sum, makespan()) < kWorthATable) return;
     title("Exposed transfers (the TensorCore stalls on them)");
     std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) {
-      return a->exposed * a->executions > b->exposed * b->executions;
+      return (*a)->exposed * (*a)->executions > (*b)->exposed * (*b)->executions;
     });
     Table table({{"start", Align::kLeft, kBriefNameWidth},
                  {"exposed"},

@@ -100,8 +100,8 @@ struct ToInstructionRow {
 using InstructionRows = boost::iterator_range<
     boost::transform_iterator<ToInstructionRow, std::vector<ReportInstruction>::const_iterator>>;
 inline InstructionRows instruction_rows(const Report& report) {
-  const ToInstructionRow to_row{&report};
-  return {{report.instructions.begin(), to_row}, {report.instructions.end(), to_row}};
+  const auto at = [&](auto row) { return boost::make_transform_iterator(row, ToInstructionRow{&report}); };
+  return {at(report.instructions.begin()), at(report.instructions.end())};
 }
 
 /// Transfers, by what moves.

@@ -289,9 +289,10 @@ class TextReport {
       if (row->self_time.count() > 0) rows.push_back(&row);
     if (rows.empty()) return line("  none: no instruction takes time");
     const size_t count = shown(rows.size());
-    std::partial_sort(
-        rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
-        [](auto* a, auto* b) { return a->self_time != b->self_time ? a->self_time > b->self_time : a < b; });
+    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
+                      [](auto* a, auto* b) {
+                        return (*a)->self_time != (*b)->self_time ? (*a)->self_time > (*b)->self_time : a < b;
+                      });
     Table table({{"instruction", Align::kLeft, kNameWidth},
                  {"line"},
                  {"runs"},
@@ -321,7 +322,7 @@ class TextReport {
     for (const ReportTransfer& row : report_.transfers)
       if (wanted(row->kind)) rows.push_back(&row);
     std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) {
-      return a->exposed != b->exposed ? a->exposed > b->exposed : a->duration > b->duration;
+      return (*a)->exposed != (*b)->exposed ? (*a)->exposed > (*b)->exposed : (*a)->duration > (*b)->duration;
     });
     return rows;
   }

@@ -457,7 +457,7 @@ ENTRY e {
   ASSERT_TRUE(report.together);
   const Result<TrialSetup> both = with_advice(setup, report, {0, 1});
   ASSERT_TRUE(both);
-  EXPECT_EQ(estimate(*both, op_table())->simulation.totals.makespan, report.together->after);
+  EXPECT_EQ(estimate(*both, op_table())->simulation->totals.makespan, report.together->after);
   EXPECT_LT(report.together->after, std::min(report.advice[0].after, report.advice[1].after));
 }
 

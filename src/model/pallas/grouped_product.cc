@@ -20,7 +20,7 @@ class GroupedProduct {
         visits_(tile_visits(problem, blocks.m, problem.form == GroupedForm::kWeightGradient)),
         steps_(device, 1) {
     steps_.kernel().units = OverlapRule::kBundles;
-    steps_.kernel().transfers = OverlapRule::kPorts;
+    steps_.kernel().transfers = OverlapRule::kWindows;
   }
 
   KernelCost cost() && {

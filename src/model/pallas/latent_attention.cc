@@ -26,7 +26,7 @@ class LatentAttention {
     Kernel& kernel = steps_.kernel();
     // All scores of a block are made before the first of them is used.
     kernel.units = OverlapRule::kTurns;
-    kernel.transfers = OverlapRule::kPorts;
+    kernel.transfers = OverlapRule::kWindows;
     kernel.requests = Requests::kWhenFree;
     kernel.waits = as_double(core().dma_latency(true, true).count());
   }

@@ -19,7 +19,7 @@ class QuantizedProduct {
         is_native_(multiplies_stored_weights(device, problem)),
         steps_(device, cores(device)) {
     steps_.kernel().units = OverlapRule::kBundles;
-    steps_.kernel().transfers = OverlapRule::kPorts;
+    steps_.kernel().transfers = OverlapRule::kWindows;
   }
 
   KernelCost cost() && {

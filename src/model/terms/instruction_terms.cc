@@ -56,6 +56,7 @@ std::string_view overlap_text(OverlapRule overlap) {
     case OverlapRule::kHidden:
       return "max(units, transfers)";
     case OverlapRule::kPorts:
+    case OverlapRule::kWindows:
     case OverlapRule::kBundles:
       return "(units^p + transfers^p)^(1/p)";
     case OverlapRule::kTurns:
@@ -140,6 +141,7 @@ void record_kernel(RecordedTerms& terms, const Device& device, const TimedKernel
     if (time.last_out > 0) term.adds("last out", time.last_out, "its bytes / rate + write latency");
     if (kernel.waits > 0) term.adds("latencies", kernel.waits, "that nothing hides");
     if (kernel.transfers == OverlapRule::kPorts) term.key(device, "p", "dma.overlap");
+    if (kernel.transfers == OverlapRule::kWindows) term.key(device, "p", "kernel.dma_overlap");
     if (kernel.units == OverlapRule::kBundles) term.key(device, "p of units", "kernel.overlap");
     if (kernel.uses_dma()) add_keys(term, device, {TimeKey::kReadLatency, TimeKey::kWriteLatency});
     fill(term);

@@ -41,13 +41,14 @@ void ReadKeys::add_blocks(const CostedWork& work) {
   if (kernel.works.front().around > 0) keys_.add({TimeKey::kAlus, TimeKey::kEupCadence, TimeKey::kEupCount});
   if (kernel.uses_dma()) keys_.add({TimeKey::kReadLatency, TimeKey::kWriteLatency});
   if (kernel.transfers == OverlapRule::kPorts) others_.emplace("dma.overlap");
+  if (kernel.transfers == OverlapRule::kWindows) others_.emplace("kernel.dma_overlap");
   if (kernel.units == OverlapRule::kBundles) others_.emplace("kernel.overlap");
   if (work.compute.matmul.work.ragged) {
     others_.emplace("overhead.grid_step");  // also where a step is longer
     for (const char* key : {"kernel.ragged_walk", "kernel.served_rows", "kernel.served_buffers"})
       others_.emplace(key);
     if (device_.kernel.ragged_walk == RaggedWalk::kVisits)
-      for (const char* key : {"kernel", "dma.overlap", "mxu", "vpu", "eup", "xlu"}) others_.emplace(key);
+      for (const char* key : {"kernel", "mxu", "vpu", "eup", "xlu"}) others_.emplace(key);
   }
   if (kernel.blocks.m == 0 || !others_.emplace("mxu.block_rows").second) return;
   for (const char* key : {"mxu.block_columns", "mxu.block_depth", "mxu.vector_exposed", "mxu.vector_stalls",
@@ -58,8 +59,7 @@ void ReadKeys::add_blocks(const CostedWork& work) {
 void ReadKeys::add_custom_call(const CostedWork& work) {
   keys_.add({TimeKey::kReadLatency, TimeKey::kWriteLatency, TimeKey::kInstruction});
   products_.emplace(ElementType::kBF16, ElementType::kBF16, MatmulPrecision{});
-  for (const char* key : {"overhead.grid_step", "dma.overlap", "mxu", "vpu", "eup", "xlu"})
-    others_.emplace(key);
+  for (const char* key : {"overhead.grid_step", "mxu", "vpu", "eup", "xlu"}) others_.emplace(key);
   if (work.known) others_.emplace("kernel");
 }
 
