@@ -205,7 +205,8 @@ TEST(ReportCsv, QuotesWhatNeedsIt) {
   report.unit_names.assign(static_cast<size_t>(Unit::kNone) + 1, "none");
   report.module_name = "a,b \"c\"";
   Simulation simulation;
-  simulation.instructions.push_back({.id = InstructionId(0)});
+  simulation.instructions.resize(1);
+  simulation.instructions[0].id = InstructionId(0);
   simulation.costs = std::make_shared<const InstructionCosts>(1);
   report.simulation = std::make_shared<const Simulation>(std::move(simulation));
   report.instructions.push_back({{&report.simulation->instructions[0]}});

@@ -69,7 +69,7 @@ Result<void> ProfileData::add(const ProfiledProgram& program, const Module& modu
   const ComparedProgram compared = compare_program(program, Profile{}, *estimate, report, table);
   Program added{estimate->module, {}};
   std::map<std::string_view, const InstructionRecord*> records;
-  for (const ReportInstruction& record : report.instructions) records[record.name] = &record;
+  for (const ReportInstruction& record : report.instructions) records[record.name] = record.record;
   for (const ComparedOperation& row : compared.operations) {
     if (!row.measured || !row.simulated || row.measured->beside || row.measured->mean() < kShortest) continue;
     const auto record = records.find(row.simulated->name);
@@ -102,9 +102,9 @@ PartedPredictor ProfileData::predictor(const std::vector<Constant>& constants, c
           device ? simulate(ran, table, *device, options_.simulate) : failure("no such device");
       if (simulation)
         for (const InstructionRecord& record : simulation->instructions)
-          if (record->executions > 0)
-            means[ran[record->id].name] =
-                microseconds(record->self_time) / static_cast<double>(record->executions);
+          if (record.executions > 0)
+            means[ran[record.id].name] =
+                microseconds(record.self_time) / static_cast<double>(record.executions);
       for (const std::string& name : program.names) {
         const auto found = means.find(name);
         times.push_back(found == means.end() ? std::nullopt : std::optional(found->second));
