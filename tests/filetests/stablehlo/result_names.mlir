@@ -86,7 +86,7 @@ module @plain {
 // CHECK: Confidence: time by provenance of the device parameters that determine it
 // CHECK:   source         time    share
 // CHECK:   published  3.593 us  100.0 %
-// CHECK:   device 1c31b9910b4d2479, module 5a3b933b845a4e48
+// CHECK:   device b99f10058406d8f5, module 5a3b933b845a4e48
 // CHECK:
 // CHECK:
 // CHECK: plain on unit
@@ -138,4 +138,4 @@ module @plain {
 // CHECK: Confidence: time by provenance of the device parameters that determine it
 // CHECK:   source         time    share
 // CHECK:   published  1.027 us  100.0 %
-// CHECK:   device 1c31b9910b4d2479, module 97bb1affbef51d8e
+// CHECK:   device b99f10058406d8f5, module 97bb1affbef51d8e
