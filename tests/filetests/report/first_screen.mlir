@@ -11,7 +11,7 @@ module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 
 #loc2 = loc("jit(step)/jit(main)/jvp(layer_0/mlp)/tanh"("model.py":13:0))
 #loc3 = loc("jit(step)/jit(main)/transpose(jvp(layer_0/mlp))/dot_general"("model.py":12:0))
 // CHECK: jit_step on TPU v5e
-// CHECK: time            32.04 us  (80 % interval 30.04 us to 42.37 us)
+// CHECK: time            32.04 us  (80 % interval 29.7 us to 42.02 us)
 // CHECK: bottleneck      MXU 83.8 % | HBM 16.2 %
 // CHECK: utilization     68.2 % of the bf16 peak of 196.6 TFLOP/s, 24.0 % of HBM's 819 GB/s
 // CHECK: hbm peak        6.00 MiB of 15.75 GiB (0.0 %) at dot.2
