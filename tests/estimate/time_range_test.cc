@@ -50,11 +50,13 @@ TEST(TimeRange, GenerationsWithoutMeasurementsAreLikeAllTogether) {
   const auto device = [&](const char* name) { return load_device(name, {}, {}, problems)->config; };
   const TimeByKind one = kinds(1000, 1000);
   EXPECT_EQ(time_range(device("v2").errors, one)->high, time_range(device("v3").errors, one)->high);
-  EXPECT_EQ(device("v2").errors->matmul->cases, 1442);
+  const auto products = [&](const char* name) { return device(name).errors->matmul->cases; };
+  EXPECT_EQ(products("v2"), products("v3"));
+  EXPECT_GE(products("v2"),
+            products("v4") + products("v5e") + products("v5p") + products("v6e") + products("v7x"));
   // v5e has a row of its own for products alone, and the others of all; v5p, which extends it, its own.
-  EXPECT_EQ(device("v5e").errors->matmul->cases, 40);
+  EXPECT_LT(products("v5e"), products("v5p"));
   EXPECT_EQ(device("v5e").errors->vector->cases, device("v2").errors->vector->cases);
-  EXPECT_EQ(device("v5p").errors->matmul->cases, 227);
   EXPECT_FALSE(device("unit").errors);
 }
 
