@@ -10,6 +10,7 @@
 #include "base/saturating.h"
 #include "hlo/graph.h"
 #include "layout/sizes.h"
+#include "model/kernel_blocks.h"
 #include "ops/dataflow.h"
 #include "ops/fusion_role.h"
 #include "ops/infer.h"
@@ -66,7 +67,7 @@ void add_matmul(ComputeSummary& sum, const MatmulWork& work, const Core& core, A
   if (!rate) return;
   const double cycles = core.product_of_all_cores(work, *rate);
   sum.mxu_cycles += cycles;
-  if (core.device().kernel.ragged_walk == RaggedWalk::kVisits && are_of_one_kernel(sum.matmul.work, work)) {
+  if (walks_visits(work, core.device().kernel) && are_of_one_kernel(sum.matmul.work, work)) {
     sum.matmul.work.batch = saturating_add(sum.matmul.work.batch, work.batch);
     sum.matmul.cycles += cycles;
   } else if (cycles > sum.matmul.cycles) {
@@ -494,7 +495,7 @@ ComputeSummary summarize_work(const Work& work, const Core& core, AssumptionList
     if (part.rate.emulated && work.result_written) sum.add_conversion(core, work.result_written);
   }
   // A kernel that goes by visits counts additions, masks and transposed operands by its tiles.
-  const bool by_visits = core.device().kernel.ragged_walk == RaggedWalk::kVisits;
+  const bool by_visits = !work.matmuls.empty() && walks_visits(work.matmuls.front(), core.device().kernel);
   for (const VectorWork& vector : work.vectors)
     if (!by_visits || (vector.op != VectorOp::kGroupStore && vector.op != VectorOp::kGroupTurn))
       add_vector(sum, vector, core);

@@ -288,8 +288,13 @@ TimedKernel product_kernel(const Core& core, const ProductWork& work,
   return std::move(search).best();
 }
 
+bool walks_visits(const MatmulWork& work, const KernelConfig& config) {
+  if (!work.ragged || config.ragged_walk == RaggedWalk::kVisits) return work.ragged;
+  return work.tile.m > 0 && (config.ragged_walk == RaggedWalk::kGroups || work.ragged_terms);
+}
+
 bool runs_in_served_kernel(const MatmulWork& work, const KernelConfig& config) {
-  if (!work.ragged || config.ragged_walk == RaggedWalk::kVisits) return false;
+  if (!work.ragged || walks_visits(work, config)) return false;
   if (config.ragged_walk == RaggedWalk::kServed) return !work.ragged_terms;
   return work.m <= std::min(config.served_rows, config.ragged_rows - 1);
 }
@@ -402,7 +407,7 @@ TimedKernel served_kernel(const Core& core, const ProductWork& work) {
   return planned;
 }
 
-/// The kernel of megablox and tokamax with the device's tiles: one core goes through the visits of all
+/// The kernel of megablox and tokamax with the tiles of the text, or the device's: one core goes through the visits of all
 /// groups. What is fused around the product comes after it.
 TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
   const MatmulWork& whole = work.matmul;
@@ -421,12 +426,15 @@ TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
   problem.result = written >= 4   ? ElementType::kF32
                    : written >= 2 ? ElementType::kBF16
                                   : ElementType::kF8E4M3FN;
-  const GroupedBlocks blocks{.m = std::min(problem.rows, config.ragged_rows),
-                             .k = even_block(problem.depth, config.ragged_depth, core.mxu_rows()),
-                             .n = even_block(problem.columns, config.ragged_columns, core.mxu_columns())};
+  const RaggedTile tile = whole.tile.m > 0
+                              ? whole.tile
+                              : RaggedTile{config.ragged_rows, config.ragged_depth, config.ragged_columns};
+  const GroupedBlocks blocks{.m = std::min(problem.rows, tile.m),
+                             .k = even_block(problem.depth, tile.k, core.mxu_rows()),
+                             .n = even_block(problem.columns, tile.n, core.mxu_columns())};
   TimedKernel planned = std::move(grouped_product_cost(core.device(), problem, blocks, work.rate).planned);
   Kernel& kernel = planned.kernel;
-  kernel.blocks.given = false;
+  kernel.blocks.given = whole.tile.m > 0;
   StepClass after{1, static_cast<uint32_t>(kernel.works.size()), work.other.bytes};
   double own = results * element_bytes(problem.result);
   for (double& bytes : after.traffic.out) {
@@ -447,7 +455,7 @@ TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
 TimedKernel ragged_kernel(const Core& core, const ProductWork& work) {
   if (runs_in_served_kernel(work.matmul, core.device().kernel)) return served_kernel(core, work);
   const MatmulWork& whole = work.matmul;
-  if (core.device().kernel.ragged_walk == RaggedWalk::kVisits) {
+  if (walks_visits(whole, core.device().kernel)) {
     TimedKernel planned = visiting_kernel(core, work);
     check(planned);
     return planned;

@@ -61,12 +61,17 @@ TimedKernel product_kernel(const Core& core, const ProductWork& work,
 /// A product of groups of rows runs in the kernel of model servers: all with kernel.ragged_walk = served, and
 /// by groups those of one tile of that kernel (kernel.served_rows) that fill no tile of kernel.ragged_rows.
 /// What bounds these is reading weights.
+/// A product whose text states tiles is neither, unless all are servers'.
 bool runs_in_served_kernel(const MatmulWork& work, const KernelConfig& config);
+
+/// The kernel goes through the visits of tiles (pallas/grouped_product.h): with kernel.ragged_walk = visits,
+/// and where the text states the tiles.
+bool walks_visits(const MatmulWork& work, const KernelConfig& config);
 
 /// A product whose groups have sizes that are data: the kernel walks over the tiles of one group after the
 /// other. Units take turns, as sums, masks and stores wait for the products; the weights of the next group
 /// come when it begins. Fitted as a sum to ragged dots of v7x and v5p: with units that overlap it is three
-/// times too fast. With kernel.ragged_walk = visits it is the kernel of pallas/grouped_product.h.
+/// times too fast. Where it walks_visits() it is the kernel of pallas/grouped_product.h.
 ///
 /// Servers' kernel (vllm-project/tpu-inference, kernels/megablox/gmm_v2.py) has tiles of kernel.served_rows
 /// of a group and of the whole depth, with as many columns as fit into VMEM beside kernel.served_buffers of

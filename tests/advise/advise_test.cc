@@ -289,19 +289,16 @@ TEST(ModelAdvice, FlashHasBlocksOfItsOwn) {
   EXPECT_THAT(report.advice[0].proposal.change, Not(HasSubstr("MaxText")));
 }
 
-TrialSetup expert_setup(const GroupedTiles& tiles) {
+TrialSetup expert_setup(const GroupedTile& tile) {
   ModelConfig config;
   config.name = "experts";
   config.layers = 2, config.d_model = 2048, config.d_ff = 0;
   config.q_heads = 16, config.kv_heads = 16, config.head_dim = 128, config.vocab = 32000;
   config.moe = MoeConfig{.experts = 16, .top_k = 4, .d_ff = 2048};
   StepOptions step;
-  step.batch = 4, step.sequence = 2048, step.grouped_tiles = tiles;
+  step.batch = 4, step.sequence = 2048, step.expert_tiles = same_tiles(tile);
   TrialSetup setup{
       StepModel{std::make_shared<const ModelConfig>(config), step}, nullptr, test::device_or_fail("v7x"), {}};
-  KernelConfig& kernel = setup.device.config.kernel;
-  kernel.ragged_rows = tiles.rows, kernel.ragged_depth = tiles.depth, kernel.ragged_columns = tiles.columns;
-  kernel.ragged_walk = RaggedWalk::kVisits;
   const Result<void> made = remake_step(setup);
   EXPECT_TRUE(made) << render(made.error());
   return setup;

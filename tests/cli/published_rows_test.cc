@@ -36,6 +36,10 @@ Words attention_options(const StepOptions& step) {
                                    {"k_layout", tiles.k_sequence_minor ? 2 : 0},
                                    {"v_layout", tiles.v_sequence_minor ? 2 : 0}})
     if (size > 0) words.push_back(fmt::format("--blocks={}={}", name, size));
+  for (const TiledProduct& one : tiled_products())
+    if (const GroupedTile& tile = step.expert_tiles.*one.tiles.*one.tile; tile.rows > 0)
+      words.push_back(fmt::format("--expert-tiles={}_{}={}x{}x{}", one.matrix, one.pass, tile.rows,
+                                  tile.depth, tile.columns));
   if (!tiles.fused_backward) words.push_back("--split-backward");
   if (tiles.known_maximum) words.push_back("--logit-bound");
   if (!step.manual_attention) words.push_back("--automatic");
@@ -92,8 +96,6 @@ Words report_line(const PublishedRun& run) {
   if (!run.topology.sides.empty())
     words.push_back(fmt::format("--topology={}", fmt::join(run.topology.sides, "x")));
   if (run.slices > 1) words.push_back(fmt::format("--slices={}", run.slices));
-  for (const auto& [key, size] : grouped_tile_keys(run.options.grouped_tiles))
-    words.push_back(fmt::format("--set={}={}", key, size));
   for (const XlaFlag& flag : run.flags)
     words.push_back(fmt::format("--xla-flags=--{}={}", flag.name, flag.value));
   return words;

@@ -473,6 +473,21 @@ struct Ragged {
   ProductWork work;
 };
 
+TEST(RaggedKernel, TilesOfTheTextAreThoseOfTheDevice) {
+  for (const bool is_gradient : {false, true}) {
+    const Ragged of_device("512", is_gradient);
+    Ragged of_text("128", is_gradient);
+    of_text.work.matmul.tile = {.m = 512, .k = 1024, .n = 1024};
+    EXPECT_EQ(of_text.kernel().time.time, of_device.kernel().time.time);
+    EXPECT_TRUE(of_text.kernel().kernel.blocks.given);
+    // Stated tiles are visited however the device walks others, but for servers' own kernel.
+    of_text.device.config.kernel.ragged_walk = RaggedWalk::kGroups;
+    EXPECT_EQ(of_text.kernel().time.time, of_device.kernel().time.time);
+    of_text.device.config.kernel.ragged_walk = RaggedWalk::kServed;
+    EXPECT_EQ(runs_in_served_kernel(of_text.work.matmul, of_text.device.config.kernel), !is_gradient);
+  }
+}
+
 TEST(RaggedKernel, ByVisitsItIsTheKernelOfGroupedProducts) {
   for (const bool is_gradient : {false, true}) {
     const Ragged ragged("512", is_gradient);

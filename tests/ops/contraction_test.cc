@@ -185,6 +185,17 @@ TEST(RaggedDot, Constraints) {
               StartsWith("ragged-dot C10: group_sizes is s32[]"));
   EXPECT_EQ(with("s32[4]", ", lhs_ragged_dims={0}, rhs_group_dims={0}"),
             "ragged-dot C11: group_sizes s32[4] has 4 groups, dimension 0 of rhs f32[3,5,7] has 3");
+  const auto tiling = [&](const std::string& tile) {
+    return with("s32[3]",
+                ", lhs_ragged_dims={0}, rhs_group_dims={0}, "
+                "frontend_attributes={ragged_dot_tiling=\"" +
+                    tile + "\"}");
+  };
+  EXPECT_EQ(tiling("512,1024,1024"), "");
+  EXPECT_EQ(tiling("512, 1024, 1024"), "");
+  for (const char* wrong : {"", "512", "512,1024", "512,1024,0", "512,1024,1024,2", "512,x,1024",
+                            "512;1024;1024", "99999999999999999999,1,1"})
+    EXPECT_THAT(tiling(wrong), StartsWith("ragged-dot C12: ragged_dot_tiling is \"" + std::string(wrong)));
 }
 
 TEST(RaggedDot, WorkSpreadsRowsOverGroups) {

@@ -69,29 +69,22 @@ TEST(PublishedRun, TilesOfGroupedProductsAndTheAttentionKernelsMaker) {
     EXPECT_EQ(one.errors, "");
     return one.run.options;
   };
-  const GroupedTiles list = options(R"("tokamax_ragged_dot_tile": [512, 2048, 1536])").grouped_tiles;
-  EXPECT_EQ(list.rows, 512);
-  EXPECT_EQ(list.depth, 2048);
-  EXPECT_EQ(list.columns, 1536);
-  const GroupedTiles named =
-      options(R"("moe_tiles": {"batch_seq": 256, "embed_dim": 1024, "mlp_dim": 768})").grouped_tiles;
-  EXPECT_EQ(named.rows, 256);
-  EXPECT_EQ(named.depth, 1024);
-  EXPECT_EQ(named.columns, 768);
-  EXPECT_EQ(options("").grouped_tiles.rows, 0);
+  const auto tiles = [&](const std::string& flags) { return options(flags).expert_tiles; };
+  EXPECT_EQ(tiles(R"("tokamax_ragged_dot_tile": [512, 2048, 1536])").out.row_gradient,
+            (GroupedTile{512, 2048, 1536}));
+  EXPECT_EQ(tiles(R"("moe_tiles": {"batch_seq": 256, "embed_dim": 1024, "mlp_dim": 768})").in.forward,
+            (GroupedTile{256, 1024, 768}));
+  EXPECT_EQ(tiles("").in.forward, GroupedTile());
   // megablox without tiles has MaxText's; of tokamax nothing is known then.
-  EXPECT_EQ(options(R"("megablox": true)").grouped_tiles.depth, 1024);
-  EXPECT_EQ(options(R"("megablox": true, "use_tokamax_gmm": true)").grouped_tiles.depth, 0);
-  // Of single products: one for all of them, or none.
-  const GroupedTiles single =
-      options(R"("wi_tile_fwd_embed_dim": 2816, "wo_tile_drhs_embed_dim": 2816, "wi_tile_fwd_mlp_dim": 704)")
-          .grouped_tiles;
-  EXPECT_EQ(single.rows, 512);
-  EXPECT_EQ(single.depth, 2816);
-  EXPECT_EQ(single.columns, 704);
-  EXPECT_EQ(options(R"("megablox": true, "wi_tile_fwd_mlp_dim": 1536, "wo_tile_fwd_mlp_dim": 4096)")
-                .grouped_tiles.rows,
-            0);
+  EXPECT_EQ(tiles(R"("megablox": true)").in.forward, (GroupedTile{512, 1024, 1024}));
+  EXPECT_EQ(tiles(R"("megablox": true, "use_tokamax_gmm": true)").in.forward, GroupedTile());
+  // Those of single products win over the one for all, and MaxText's are the rest.
+  const ExpertTiles single = tiles(
+      R"("tile_embed_dim": 256, "wi_tile_fwd_embed_dim": 2816, "wo_tile_drhs_mlp_dim": 704, "wo_tile_dlhs_batch_seq": 128)");
+  EXPECT_EQ(single.in.forward, (GroupedTile{512, 2816, 1024}));
+  EXPECT_EQ(single.in.row_gradient, (GroupedTile{512, 256, 1024}));
+  EXPECT_EQ(single.out.weight_gradient, (GroupedTile{512, 256, 704}));
+  EXPECT_EQ(single.out.row_gradient, (GroupedTile{128, 256, 1024}));
   EXPECT_FALSE(options("").tiles.tokamax);
   EXPECT_TRUE(options(R"("use_tokamax_splash": true)").tiles.tokamax);
   EXPECT_TRUE(options("", "splash (Pallas), tokamax build").tiles.tokamax);

@@ -171,13 +171,8 @@ Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, c
 }
 
 void add_device_choices(const ModelInput& input, DeviceChoices& choices) {
-  if (!input.step) return;
-  if (!input.step->xla_flags.empty())
+  if (input.step && !input.step->xla_flags.empty())
     choices.xla_flags.insert(choices.xla_flags.begin(), input.step->xla_flags);
-  std::vector<std::string> tiles;
-  for (const auto& [key, size] : grouped_tile_keys(input.step->options.grouped_tiles))
-    tiles.push_back(fmt::format("{}={}", key, size));
-  choices.overrides.insert(choices.overrides.begin(), tiles.begin(), tiles.end());
 }
 
 bool names_model(std::string_view path) {

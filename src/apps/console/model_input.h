@@ -47,8 +47,7 @@ void declare_step_meshes(CommandLine& line, StepMeshes& meshes);
 /// or a mesh beside a MaxText configuration, those of the options.
 Result<StepOptions> step_of(const ModelInput& input, const StepChoice& choice, const StepMeshes& meshes);
 
-/// Adds what a MaxText configuration says of device and compiler (flags, tiles of grouped products) before
-/// what the command line says, which overrides it.
+/// Adds a MaxText configuration's compiler flags before those of the command line, which override them.
 void add_device_choices(const ModelInput& input, DeviceChoices& choices);
 
 /// FILE, --maxtext and --devices.

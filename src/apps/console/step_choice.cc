@@ -7,6 +7,8 @@
 
 #include "base/quantity_text.h"
 #include "base/text.h"
+#include "console/list_options.h"
+#include "workloads/maxtext_settings.h"
 
 namespace hlosim {
 namespace {
@@ -69,6 +71,29 @@ Result<void> set_block(std::string_view text, AttentionTiles& tiles) {
   }
   return failure(fmt::format("--blocks: '{}' is not NAME=SIZE", shown(text)),
                  fmt::format("one of {}", fmt::join(known, ", ")));
+}
+
+/// "512x2048x1536", or of one product "wi_dlhs=512x1536x4096"
+Result<void> set_expert_tile(std::string_view text, ExpertTiles& tiles) {
+  const size_t equals = text.find('='), first = equals == std::string_view::npos ? 0 : equals + 1;
+  std::vector<int64_t> sizes;
+  for (const std::string& side : split(text.substr(first), 'x')) {
+    const Result<int64_t> size = TextForm<int64_t>::read(side);
+    if (size && *size > 0) sizes.push_back(*size);
+  }
+  std::string known;
+  bool is_set = false;
+  for (const TiledProduct& one : tiled_products()) {
+    const std::string name = fmt::format("{}_{}", one.matrix, one.pass);
+    known += (known.empty() ? "" : ", ") + name;
+    if (sizes.size() != 3 || (first > 0 && name != text.substr(0, equals))) continue;
+    tiles.*one.tiles.*one.tile = {sizes[0], sizes[1], sizes[2]};
+    is_set = true;
+  }
+  if (is_set) return {};
+  return failure(
+      fmt::format("--expert-tiles: '{}' is not ROWSxDEPTHxCOLUMNS or NAME=ROWSxDEPTHxCOLUMNS", shown(text)),
+      "names: " + known);
 }
 
 template <class F>
@@ -158,6 +183,9 @@ void declare_step(CommandLine& line, StepChoice& choice) {
       .show_default();
   line.add_option("--blocks", choice.blocks, "Blocks of the kernel: block_q=1024,block_kv_dkv=2048,...")
       .one_value_each();
+  line.add_option("--expert-tiles", choice.expert_tiles,
+                  "Tiles of grouped matmuls: 512x2048x1536, or wi_fwd=..., wi_dlhs, wi_drhs, wo_fwd, ...")
+      .one_value_each();
   line.add_flag("--logit-bound", choice.logit_bound,
                 "A bound on attention's logits in place of their running maximum (use_max_logit_estimate)");
   line.add_flag("--split-backward", choice.split_backward, "Separate backward kernels for q and for k, v");
@@ -214,6 +242,8 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   if (const auto done = for_each_part(options.keep, keep); !done) return tl::unexpected(done.error());
   const auto block = [&](std::string_view text) { return set_block(text, step.tiles); };
   if (const auto done = for_each_part(options.blocks, block); !done) return tl::unexpected(done.error());
+  const auto tile = [&](std::string_view text) { return set_expert_tile(text, step.expert_tiles); };
+  if (const auto done = for_each_part(options.expert_tiles, tile); !done) return tl::unexpected(done.error());
   step.tiles.fused_backward = !options.split_backward, step.tiles.known_maximum = options.logit_bound;
   step.tiles.tokamax = options.attention == "tokamax";
   step.attention = options.attention == "plain"   ? AttentionKernel::kPlain

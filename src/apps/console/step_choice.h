@@ -25,7 +25,7 @@ struct StepChoice {
   int64_t weight_block = 0;
   std::string weights = "params", cache = "compute", sampling = "logits";
   std::string optimizer = "adamw", attention = "splash", remat = "full";
-  std::vector<std::string> keep, blocks;
+  std::vector<std::string> keep, blocks, expert_tiles;
   bool unroll = false, loop = false, one_hot = false, gradients = false, gather_stored = false,
        automatic = false;
   bool experts_on_fsdp = false, experts_on_tensor = false, split_backward = false, quantized_gather = false,

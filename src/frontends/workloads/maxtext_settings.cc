@@ -125,8 +125,8 @@ void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
 
 namespace {
 
-/// One tile for all grouped products, without those of single ones.
-void read_common_tile(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& problems,
+/// The tile of all grouped products.
+void read_common_tile(EntryFields& fields, GroupedTile& tiles, DiagnosticList& problems,
                       std::vector<const Value*>& left) {
   fields.whole("tile_batch_seq", tiles.rows, 1);
   fields.whole("tile_embed_dim", tiles.depth, 1);
@@ -151,70 +151,47 @@ void read_common_tile(EntryFields& fields, GroupedTiles& tiles, DiagnosticList& 
   tiles = {sizes[0], sizes[1], sizes[2]};
 }
 
-/// Keys of one size of the tiles of experts' products, of both layers and their gradients.
-struct TileSize {
-  int64_t GroupedTiles::*size;
-  std::string_view keys[6];
-};
-constexpr TileSize kTileSizes[] = {
-    {&GroupedTiles::rows,
-     {"wi_tile_fwd_batch_seq", "wi_tile_dlhs_batch_seq", "wi_tile_drhs_batch_seq", "wo_tile_fwd_batch_seq",
-      "wo_tile_dlhs_batch_seq", "wo_tile_drhs_batch_seq"}},
-    {&GroupedTiles::depth,
-     {"wi_tile_fwd_embed_dim", "wi_tile_dlhs_embed_dim", "wi_tile_drhs_embed_dim", "wo_tile_fwd_embed_dim",
-      "wo_tile_dlhs_embed_dim", "wo_tile_drhs_embed_dim"}},
-    {&GroupedTiles::columns,
-     {"wi_tile_fwd_mlp_dim", "wi_tile_dlhs_mlp_dim", "wi_tile_drhs_mlp_dim", "wo_tile_fwd_mlp_dim",
-      "wo_tile_dlhs_mlp_dim", "wo_tile_drhs_mlp_dim"}}};
-
-/// Tiles of single products, where those that are given agree in each size. False: they differ, and are
-/// added to `left`.
-bool read_single_tiles(EntryFields& fields, GroupedTiles& tiles, std::vector<const Value*>& left) {
-  GroupedTiles agreed = tiles;
-  std::vector<const Value*> given;
-  bool agree = true;
-  for (const TileSize& one : kTileSizes) {
-    const Value* first = nullptr;
-    for (const std::string_view key : one.keys) {
-      const Value* size = fields.find(key);
-      if (!size) continue;
-      given.push_back(size);
-      if (!first && !fields.whole(key, agreed.*one.size, 1)) continue;
-      if (first && first->text != size->text) agree = false;
-      if (!first) first = size;
-    }
-  }
-  if (agree)
-    tiles = agreed;
-  else
-    left.insert(left.end(), given.begin(), given.end());
-  return agree;
-}
+constexpr TiledProduct kTiledProducts[] = {{"wi", "fwd", &ExpertTiles::in, &ProductTiles::forward},
+                                           {"wi", "dlhs", &ExpertTiles::in, &ProductTiles::row_gradient},
+                                           {"wi", "drhs", &ExpertTiles::in, &ProductTiles::weight_gradient},
+                                           {"wo", "fwd", &ExpertTiles::out, &ProductTiles::forward},
+                                           {"wo", "dlhs", &ExpertTiles::out, &ProductTiles::row_gradient},
+                                           {"wo", "drhs", &ExpertTiles::out, &ProductTiles::weight_gradient}};
+constexpr int64_t GroupedTile::*kTileSizes[] = {&GroupedTile::rows, &GroupedTile::depth,
+                                                &GroupedTile::columns};
+/// The keys of a tile's sizes, by product.
+constexpr std::string_view kTileKeys[][3] = {
+    {"wi_tile_fwd_batch_seq", "wi_tile_fwd_embed_dim", "wi_tile_fwd_mlp_dim"},
+    {"wi_tile_dlhs_batch_seq", "wi_tile_dlhs_embed_dim", "wi_tile_dlhs_mlp_dim"},
+    {"wi_tile_drhs_batch_seq", "wi_tile_drhs_embed_dim", "wi_tile_drhs_mlp_dim"},
+    {"wo_tile_fwd_batch_seq", "wo_tile_fwd_embed_dim", "wo_tile_fwd_mlp_dim"},
+    {"wo_tile_dlhs_batch_seq", "wo_tile_dlhs_embed_dim", "wo_tile_dlhs_mlp_dim"},
+    {"wo_tile_drhs_batch_seq", "wo_tile_drhs_embed_dim", "wo_tile_drhs_mlp_dim"}};
+static_assert(std::size(kTileKeys) == std::size(kTiledProducts));
 
 }  // namespace
 
-void read_maxtext_grouped_tiles(EntryFields& fields, bool is_megablox, GroupedTiles& tiles,
-                                DiagnosticList& problems, std::vector<const Value*>& left) {
-  read_common_tile(fields, tiles, problems, left);
-  if (!read_single_tiles(fields, tiles, left)) {
-    tiles = {};
-    return;
-  }
-  bool is_tokamax = false;
-  fields.flag("megablox", is_megablox), fields.flag("use_tokamax_gmm", is_tokamax);
-  if ((!is_megablox || is_tokamax) && tiles.rows + tiles.depth + tiles.columns == 0) return;
-  const auto or_usual = [](int64_t& size, int64_t usual) { size = size > 0 ? size : usual; };
-  or_usual(tiles.rows, 512), or_usual(tiles.depth, 1024), or_usual(tiles.columns, 1024);
-}
+std::span<const TiledProduct> tiled_products() { return kTiledProducts; }
 
-std::vector<std::pair<std::string_view, std::string>> grouped_tile_keys(const GroupedTiles& tiles) {
-  std::vector<std::pair<std::string_view, std::string>> keys;
-  for (const auto& [key, size] : {std::pair("kernel.ragged_rows", tiles.rows),
-                                  {"kernel.ragged_depth", tiles.depth},
-                                  {"kernel.ragged_columns", tiles.columns}})
-    if (size > 0) keys.emplace_back(key, std::to_string(size));
-  if (!keys.empty()) keys.emplace_back("kernel.ragged_walk", "visits");
-  return keys;
+void read_maxtext_expert_tiles(EntryFields& fields, bool is_megablox, ExpertTiles& tiles,
+                               DiagnosticList& problems, std::vector<const Value*>& left) {
+  GroupedTile common;
+  read_common_tile(fields, common, problems, left);
+  tiles = same_tiles(common);
+  bool is_given = common != GroupedTile(), is_tokamax = false;
+  for (size_t i = 0; i < std::size(kTiledProducts); ++i)
+    for (size_t k = 0; k < 3; ++k) {
+      const std::string_view key = kTileKeys[i][k];
+      is_given |= fields.find(key) != nullptr;
+      fields.whole(key, tiles.*kTiledProducts[i].tiles.*kTiledProducts[i].tile.*kTileSizes[k], 1);
+    }
+  fields.flag("megablox", is_megablox), fields.flag("use_tokamax_gmm", is_tokamax);
+  if ((!is_megablox || is_tokamax) && !is_given) return;
+  for (const TiledProduct& one : kTiledProducts) {
+    GroupedTile& tile = tiles.*one.tiles.*one.tile;
+    const auto or_usual = [](int64_t& size, int64_t usual) { size = size > 0 ? size : usual; };
+    or_usual(tile.rows, 512), or_usual(tile.depth, 1024), or_usual(tile.columns, 1024);
+  }
 }
 
 std::span<const std::string_view> maxtext_axes() { return kAxisOrder; }

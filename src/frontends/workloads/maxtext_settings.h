@@ -28,17 +28,22 @@ std::optional<ElementType> maxtext_type(std::string_view name);
 /// "quantization": text that begins with int8 or fp8.
 void read_maxtext_quantization(EntryFields& fields, StepOptions& options);
 
-/// Tiles of grouped products, one for all of them: tile_batch_seq, tile_embed_dim and tile_mlp_dim, the same
-/// in moe_tiles, tokamax_ragged_dot_tile (rows, depth, columns), or those of single products
-/// (wi_tile_fwd_batch_seq, …) where all agree. Sizes are elements. megablox (`is_megablox` where the fields
-/// don't say) has MaxText's tile where none is given; tokamax's is unknown then. Tiles that aren't modelled
-/// are added to `left`. Errors, with their place: values that are no whole numbers from 1 on.
-void read_maxtext_grouped_tiles(EntryFields& fields, bool is_megablox, GroupedTiles& tiles,
-                                DiagnosticList& problems, std::vector<const Value*>& left);
+/// A product of experts as MaxText's keys name it: "wi" or "wo", "fwd", "dlhs" or "drhs".
+struct TiledProduct {
+  std::string_view matrix, pass;
+  ProductTiles ExpertTiles::*tiles;
+  GroupedTile ProductTiles::*tile;
+};
+std::span<const TiledProduct> tiled_products();
 
-/// The keys of a device that tiles of grouped products change, with their values: kernel.ragged_rows,
-/// ragged_depth and ragged_columns as far as they are given, and kernel.ragged_walk. Empty: none is given.
-std::vector<std::pair<std::string_view, std::string>> grouped_tile_keys(const GroupedTiles& tiles);
+/// Tiles of grouped products, in elements: of all of them (tile_batch_seq, tile_embed_dim and tile_mlp_dim, the
+/// same in moe_tiles, tokamax_ragged_dot_tile), and those of single products (wi_tile_fwd_batch_seq, …), which
+/// win. Sizes are rows, contracted terms and columns of the product that has the tile. megablox (`is_megablox`
+/// where the fields don't say) has MaxText's tile where none is given; tokamax's is unknown then. Keys of
+/// moe_tiles that aren't modelled are added to `left`. Errors, with their place: values that are no whole
+/// numbers from 1 on.
+void read_maxtext_expert_tiles(EntryFields& fields, bool is_megablox, ExpertTiles& tiles,
+                               DiagnosticList& problems, std::vector<const Value*>& left);
 
 /// "adamw", "adam_pax" or "adam" with anything behind.
 std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name);

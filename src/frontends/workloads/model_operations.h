@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "workloads/expression_graph.h"
+#include "workloads/step_options.h"
 
 namespace hlosim {
 
@@ -91,6 +92,10 @@ DotGradient dot_gradient_rhs(int64_t a_rank, int64_t b_rank, const DotDims& dims
 struct RowGroups {
   Expr sizes{};
   int64_t all = 0;
+  ProductTiles tiles{};
+
+  /// Of the gradient of a product's rows, which is a product of its own.
+  RowGroups of_row_gradient() const { return {sizes, all, {.forward = tiles.row_gradient}}; }
 };
 /// a [m, k] in groups of rows x b [groups, k, n] -> [m, n]. Rows behind the last group are 0. `type`: of the
 /// result; invalid: of the operands. A gradient where types agree.

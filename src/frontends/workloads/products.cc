@@ -60,17 +60,21 @@ Expr reduce(ExpressionGraph& graph, Expr a, const Dims& dimensions, const char* 
   return graph.add(std::move(expression));
 }
 
-Expr ragged(ExpressionGraph& graph, Expr a, Expr b, RowGroups groups, Dims dims, ElementType type,
-            std::vector<ExpressionAttr> attrs) {
+Expr ragged(ExpressionGraph& graph, Expr a, Expr b, const RowGroups& groups, const GroupedTile& tile,
+            Dims dims, ElementType type, std::vector<ExpressionAttr> attrs) {
   Expression expression;
   expression.opcode = Opcode::kRaggedDot;
   expression.operands = {a, b, groups.sizes};
   if (type == ElementType::kInvalid) type = graph.element(a);
+  std::vector<std::string> given;
   if (groups.all > graph.dims(groups.sizes)[0])
-    attrs.push_back({AttrKey::kFrontendAttributes,
-                     Kind::kBraces,
-                     {},
-                     fmt::format("{{{}=\"{}\"}}", kRowGroupsAttribute, groups.all)});
+    given.push_back(fmt::format("{}=\"{}\"", kRowGroupsAttribute, groups.all));
+  if (tile.rows > 0)
+    given.push_back(
+        fmt::format("{}=\"{},{},{}\"", kRaggedTilingAttribute, tile.rows, tile.depth, tile.columns));
+  if (!given.empty())
+    attrs.push_back(
+        {AttrKey::kFrontendAttributes, Kind::kBraces, {}, fmt::format("{{{}}}", fmt::join(given, ","))});
   expression.type = {type, std::move(dims), {}};
   expression.attrs = std::move(attrs);
   return graph.add(std::move(expression));
@@ -173,24 +177,26 @@ Expr dot(ExpressionGraph& graph, Expr a, Expr b, const DotDims& dims, ElementTyp
 }
 
 Expr grouped_dot(ExpressionGraph& graph, Expr a, Expr b, RowGroups groups, ElementType type) {
-  const Expr made = ragged(graph, a, b, groups, {graph.dims(a)[0], graph.dims(b)[2]}, type,
-                           {{AttrKey::kLhsContractingDims, Kind::kInts, {1}},
-                            {AttrKey::kRhsContractingDims, Kind::kInts, {1}},
-                            {AttrKey::kLhsRaggedDims, Kind::kInts, {0}},
-                            {AttrKey::kRhsGroupDims, Kind::kInts, {0}}});
+  const Expr made =
+      ragged(graph, a, b, groups, groups.tiles.forward, {graph.dims(a)[0], graph.dims(b)[2]}, type,
+             {{AttrKey::kLhsContractingDims, Kind::kInts, {1}},
+              {AttrKey::kRhsContractingDims, Kind::kInts, {1}},
+              {AttrKey::kLhsRaggedDims, Kind::kInts, {0}},
+              {AttrKey::kRhsGroupDims, Kind::kInts, {0}}});
   graph.at(made).gradient = [groups](Backward& backward, Expr self, Expr cotangent) {
     ExpressionGraph& g = backward.graph();
     const Expr rows = g[self].operands[0], weights = g[self].operands[1];
     const Expr c = convert(g, cotangent, g.element(rows));
     if (backward.reaches(rows))
-      backward.add(rows, grouped_dot(g, c, transpose(g, weights, {0, 2, 1}), groups));
+      backward.add(rows, grouped_dot(g, c, transpose(g, weights, {0, 2, 1}), groups.of_row_gradient()));
     if (backward.reaches(weights)) backward.add(weights, grouped_outer(g, rows, c, groups));
   };
   return made;
 }
 
 Expr grouped_outer(ExpressionGraph& graph, Expr a, Expr c, RowGroups groups, ElementType type) {
-  return ragged(graph, a, c, groups, {graph.dims(groups.sizes)[0], graph.dims(a)[1], graph.dims(c)[1]}, type,
+  return ragged(graph, a, c, groups, groups.tiles.weight_gradient,
+                {graph.dims(groups.sizes)[0], graph.dims(a)[1], graph.dims(c)[1]}, type,
                 {{AttrKey::kLhsContractingDims, Kind::kInts, {0}},
                  {AttrKey::kRhsContractingDims, Kind::kInts, {0}},
                  {AttrKey::kLhsRaggedDims, Kind::kInts, {0}}});

@@ -154,7 +154,8 @@ Expr grouped_product(const LayerScope& scope, Expr a, Expr b, RowGroups groups,
     const Expr c = to_float8(g, cotangent, kBack);
     const Expr turned = transpose(g, narrow, {0, 2, 1});
     if (backward.reaches(a))
-      backward.add(a, rescaled(g, grouped_dot(g, c, turned, groups, type), kBack, kForward));
+      backward.add(a,
+                   rescaled(g, grouped_dot(g, c, turned, groups.of_row_gradient(), type), kBack, kForward));
     if (backward.reaches(b))
       backward.add(
           b, rescaled(g, grouped_outer(g, to_float8(g, a, kForward), c, groups, type), kForward, kBack));

@@ -156,19 +156,19 @@ class SortedExperts {
   }
 
   Expr times_weights(Expr rows, const std::string& name, const std::vector<Axis>& axes) const {
+    const ExpertTiles& tiles = scope_.options.expert_tiles;
+    const RowGroups groups{sizes_, moe_.experts, name == "wo" ? tiles.out : tiles.in};
     const std::string scales = scale_of(name);
     if (scope_.has("moe." + scales)) {
-      const Expr sums = stored_grouped_product(scope_, rows, stored(name, axes), groups());
+      const Expr sums = stored_grouped_product(scope_, rows, stored(name, axes), groups);
       const Expr of_experts = convert(graph_, stored(scales, {axes.front(), axes.back()}), scope_.type());
       return multiply(graph_, sums, of_rows(of_experts));
     }
     std::optional<Expr> narrow;
     if (scope_.options.quantized_gather && scope_.options.quantization == Quantization::kFp8)
       narrow = weights(name, axes, true);
-    return grouped_product(scope_, rows, weights(name, axes), groups(), narrow);
+    return grouped_product(scope_, rows, weights(name, axes), groups, narrow);
   }
-
-  RowGroups groups() const { return {sizes_, moe_.experts}; }
 
   Expr mlp(Expr rows) const {
     const std::vector<Axis> in{Axis::kExperts, Axis::kEmbed, Axis::kMlp};

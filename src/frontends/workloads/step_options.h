@@ -81,10 +81,25 @@ struct AttentionTiles {
   bool tokamax = false;  // tokamax's splash kernel; else JAX's, which masks all blocks and takes powers of e
 };
 
-/// Tiles of the grouped products' kernel, in elements; 0: the kernel's own (kernel.ragged_* of the device).
-struct GroupedTiles {
+/// A tile of the kernel of grouped products, in elements: rows, contracted terms and columns of one product.
+/// 0: the kernel's own (kernel.ragged_* of the device).
+struct GroupedTile {
   int64_t rows = 0, depth = 0, columns = 0;
+  bool operator==(const GroupedTile&) const = default;
 };
+/// Of a product, of the gradient of its rows and of that of its weights.
+struct ProductTiles {
+  GroupedTile forward{}, row_gradient{}, weight_gradient{};
+};
+/// Of the experts' products into the hidden width and out of it.
+struct ExpertTiles {
+  ProductTiles in{}, out{};
+};
+/// The same tile for all of them.
+inline ExpertTiles same_tiles(const GroupedTile& tile) {
+  const ProductTiles all{tile, tile, tile};
+  return {all, all};
+}
 
 enum class Quantization : uint8_t {
   kNone,
@@ -132,7 +147,7 @@ struct StepOptions {
   RematPolicy remat;
   AttentionKernel attention = AttentionKernel::kSplash;
   AttentionTiles tiles;
-  GroupedTiles grouped_tiles;    // of published runs: they change the device that the step runs on
+  ExpertTiles expert_tiles;      // XLA's ragged_dot_tiling of the grouped products
   bool manual_attention = true;  // kernels in a manual region, as shard_map puts them; false: shardings alone
   bool scan_layers = true;       // a while loop over stacked parameters; false: unrolled
   int64_t stack_axis = 0;        // where the stacked parameters have their layers: 0 or 1 (MaxText's)

@@ -184,11 +184,29 @@ bool require_group_sizes(OpContext& op, const Contraction& c, int64_t ragged, Ra
   return false;
 }
 
+/// Empty optional: the attribute is no three whole numbers from 1 on. Without one, no tile.
+std::optional<RaggedTile> ragged_tile(const Instruction& instruction) {
+  const auto given = frontend_attribute(instruction, kRaggedTilingAttribute);
+  if (!given) return RaggedTile();
+  RaggedTile tile;
+  const char* at = given->data();
+  const char* const end = at + given->size();
+  for (int64_t* size : {&tile.m, &tile.k, &tile.n}) {
+    while (at != end && *at == ' ') ++at;
+    const auto [rest, error] = std::from_chars(at, end, *size);
+    const bool is_last = size == &tile.n;
+    if (error != std::errc() || *size < 1 || (is_last ? rest != end : rest == end || *rest != ',')) return {};
+    at = is_last ? rest : rest + 1;
+  }
+  return tile;
+}
+
 // C1 … C7 as for dot
 // C8  lhs_ragged_dims names exactly one dimension of lhs
 // C9  rhs_group_dims: one free dimension of rhs if the ragged dimension is free, else none
 // C10 group_sizes holds integers and has the shape [g] or [outer dimensions of lhs, g]
 // C11 the group dimension of rhs has size g
+// C12 ragged_dot_tiling among the frontend attributes is three whole numbers from 1 on
 ShapeRef infer_ragged_dot(OpContext& op) {
   const Contraction c(op);
   if (!require_contraction(op, c)) return nullptr;
@@ -219,6 +237,9 @@ ShapeRef infer_ragged_dot(OpContext& op) {
   if (!groups.empty() && !sizes_agree(sizes->dim(last), c.rhs->dim(groups[0])))
     return op.error(11, "group_sizes {} has {} groups, dimension {} of rhs {} has {}", text_of(sizes),
                     size_text(sizes->dim(last)), groups[0], text_of(c.rhs), size_text(c.rhs->dim(groups[0])));
+  if (!ragged_tile(op.instruction()))
+    return op.error(12, "{} is \"{}\", expected rows, contracted terms and columns: \"512,1024,1024\"",
+                    kRaggedTilingAttribute, *frontend_attribute(op.instruction(), kRaggedTilingAttribute));
   DimensionList dimensions;
   if (role == RaggedRole::kContracting) dimensions.add(sizes->dim(last), sizes->is_dynamic(last));
   return contraction_result(op, c, dimensions, groups);
@@ -271,8 +292,9 @@ void ragged_dot_work(const OpContext& op, Work& work) {
   shared = each;
   add_matmul(op, work, saturating_multiply(sizes.batch, load.groups - larger), sizes.m, sizes.n, sizes.k);
   if (role == RaggedRole::kFree) read_used_groups(op, c, load.groups, work);
+  const RaggedTile tile = ragged_tile(op.instruction()).value_or(RaggedTile());
   for (MatmulWork& matmul : work.matmuls)
-    matmul.ragged = true, matmul.ragged_terms = role == RaggedRole::kContracting;
+    matmul.ragged = true, matmul.ragged_terms = role == RaggedRole::kContracting, matmul.tile = tile;
   work.vectors.push_back({VectorOp::kGroupStore, op.shape()});
   const auto turns = static_cast<double>(ceil_div(sizes.n, work.vector.turn_columns));
   if (role == RaggedRole::kContracting)

@@ -18,6 +18,12 @@ namespace hlosim {
 /// How precisely the MXU multiplies f32: one, three or six bf16 passes.
 enum class MatmulPrecision : uint8_t { kDefault, kHigh, kHighest };
 
+/// Sizes of the tiles of a ragged product's kernel, as a module's text states them. 0: it states none.
+struct RaggedTile {
+  int64_t m = 0, k = 0, n = 0;
+  bool operator==(const RaggedTile&) const = default;
+};
+
 /// `batch` products [m,k]·[k,n] as the MXU sees them, in logical sizes. For convolutions k holds the
 /// kernel window and input features, m the batch and output positions, n the output features.
 struct MatmulWork {
@@ -27,6 +33,7 @@ struct MatmulWork {
   /// Batches are groups whose sizes are data: where one ends is found out while running.
   bool ragged = false;
   bool ragged_terms = false;  // k is of one group, and each has its own result; else m is
+  RaggedTile tile{};
   /// Of a convolution: input features, the part of k that one position of the window has. 0: no convolution.
   int64_t features = 0;
   bool operator==(const MatmulWork&) const = default;

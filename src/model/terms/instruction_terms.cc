@@ -19,7 +19,7 @@
 namespace hlosim {
 namespace {
 
-constexpr std::string_view kGivenBlocks = "the module's window_config";
+constexpr std::string_view kGivenBlocks = "the module's text";
 constexpr std::string_view kOfServers =
     "kernel.served_rows of a group, the whole depth, the columns that fit into VMEM (docs/timing_model.md)";
 constexpr std::string_view kBestBlocks = "the best blocks that fit (docs/timing_model.md)";
@@ -250,7 +250,7 @@ class WorkRecorder {
 
   void vector_unit() {
     const MatmulPart& part = work_.compute.matmul;
-    const bool by_visits = part.work.ragged && config_.kernel.ragged_walk == RaggedWalk::kVisits;
+    const bool by_visits = walks_visits(part.work, config_.kernel);
     unit(Unit::kVpu, kVpuEquation, [&](Term& term) {
       term.fact(by_visits ? "slots around the product" : "slots", work_.compute.slots.alu, kOfSlots);
       if (by_visits)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/kernel_blocks.h"
 #include "model/memory_system.h"
 #include "model/pallas/custom_call_cost_source.h"
 #include "model/pallas/kernel_bodies.h"
@@ -47,12 +48,14 @@ void ReadKeys::add_blocks(const CostedWork& work) {
     others_.emplace("overhead.grid_step");  // also where a step is longer
     for (const char* key : {"kernel.ragged_walk", "kernel.served_rows", "kernel.served_buffers"})
       others_.emplace(key);
-    if (device_.kernel.ragged_walk == RaggedWalk::kVisits)
+    if (walks_visits(work.compute.matmul.work, device_.kernel))
       for (const char* key : {"kernel", "mxu", "vpu", "eup", "xlu"}) others_.emplace(key);
   }
-  if (kernel.blocks.m == 0 || !others_.emplace("mxu.block_rows").second) return;
-  for (const char* key : {"mxu.block_columns", "mxu.block_depth", "mxu.vector_exposed", "mxu.vector_stalls",
-                          "kernel.ragged_rows", "kernel.ragged_columns", "kernel.ragged_depth"})
+  if (kernel.blocks.m == 0) return;
+  for (const char* key : {"mxu.vector_exposed", "mxu.vector_stalls"}) others_.emplace(key);
+  if (kernel.blocks.given && work.compute.matmul.work.ragged) return;
+  for (const char* key : {"mxu.block_rows", "mxu.block_columns", "mxu.block_depth", "kernel.ragged_rows",
+                          "kernel.ragged_columns", "kernel.ragged_depth"})
     others_.emplace(key);
 }
 

@@ -10,20 +10,16 @@
 #include "flags/compiler_choices.h"
 #include "model/device_overrides.h"
 #include "ops/op_table.h"
-#include "workloads/maxtext_settings.h"
 #include "workloads/step.h"
 
 namespace hlosim {
 namespace {
 
-/// The device as the run's compiler flags and its grouped products' tiles change it; flags that change
-/// nothing are assumptions.
+/// The device as the run's compiler flags change it; flags that change nothing are assumptions.
 Result<Device> with_flags(const PublishedRun& run, const Device& device,
                           std::vector<std::string>& assumptions) {
   DiagnosticList problems;
   std::vector<DeviceOverride> overrides = xla_flag_overrides(run.flags, device.config, problems);
-  for (const auto& [key, value] : grouped_tile_keys(run.options.grouped_tiles))
-    overrides.push_back({std::string(key), value});
   for (const Diagnostic& problem : problems.items()) {
     if (problem.severity == Severity::kError) return tl::unexpected(problem);
     assumptions.push_back(problem.message);

@@ -142,7 +142,7 @@ class OptionsReader {
     EntryFields fields(object, "\"other_flags\"", problems_);
     read_maxtext_settings(fields, options_);
     std::vector<const Value*> left_of_tiles;
-    read_maxtext_grouped_tiles(fields, false, options_.grouped_tiles, problems_, left_of_tiles);
+    read_maxtext_expert_tiles(fields, false, options_.expert_tiles, problems_, left_of_tiles);
     for (const Value* left : left_of_tiles)
       assumptions_.push_back(fmt::format("other_flags: tile {} is not modelled", shown(left->key)));
     // Said elsewhere in the entry, or no matter of time.

@@ -4,9 +4,10 @@
 #include <algorithm>
 
 #include "advise/kinds/kinds.h"
+#include "advise/module_edits.h"
 #include "layout/element_type.h"
 #include "model/pallas/grouped_product.h"
-#include "workloads/maxtext_settings.h"
+#include "workloads/step_options.h"
 
 namespace hlosim {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr double kLeastOfTiles = 0.1;
 
 /// The kernel of these tiles has room in VMEM; also false for types that no product has.
-bool fits(const GroupedTiles& tiles, ElementType type, const DeviceConfig& device) {
+bool fits(const GroupedTile& tiles, ElementType type, const DeviceConfig& device) {
   const GroupedProblem one_tile{.rows = tiles.rows,
                                 .depth = tiles.depth,
                                 .columns = tiles.columns,
@@ -29,14 +30,6 @@ bool fits(const GroupedTiles& tiles, ElementType type, const DeviceConfig& devic
   return cost && cost->fits();
 }
 
-Result<void> set_tiles(TrialSetup& setup, const GroupedTiles& tiles) {
-  KernelConfig& kernel = setup.device.config.kernel;
-  kernel.ragged_rows = tiles.rows, kernel.ragged_depth = tiles.depth, kernel.ragged_columns = tiles.columns;
-  kernel.ragged_walk = RaggedWalk::kVisits;  // as grouped_tile_keys(): kernels that are given tiles
-  if (setup.model) setup.model->step.grouped_tiles = tiles;
-  return {};
-}
-
 }  // namespace
 
 std::vector<Proposal> find_grouped_tiles(const AdviceSubject& subject) {
@@ -47,23 +40,25 @@ std::vector<Proposal> find_grouped_tiles(const AdviceSubject& subject) {
   const MoeConfig& moe = *model->config->moe;
   if (moe.dispatch != MoeConfig::Dispatch::kDropless) return found;
   const DeviceConfig& device = subject.setup.device.config;
-  const GroupedTiles now{device.kernel.ragged_rows, device.kernel.ragged_depth, device.kernel.ragged_columns};
+  const GroupedTile given = model->step.expert_tiles.in.forward;
+  const GroupedTile now = given.rows > 0 ? given
+                                         : GroupedTile{device.kernel.ragged_rows, device.kernel.ragged_depth,
+                                                       device.kernel.ragged_columns};
   const int64_t most = std::max(model->config->d_model, moe.d_ff);
   for (const int64_t side : {2048, 1024, 512})
     for (const int64_t rows : {512, 256, 1024}) {
-      const GroupedTiles tiles{rows, std::min(side, most), std::min(side, most)};
-      const bool is_now = tiles.rows == now.rows && tiles.depth == now.depth && tiles.columns == now.columns;
-      if (is_now || !fits(tiles, model->step.compute_type, device)) continue;
+      const GroupedTile tiles{rows, std::min(side, most), std::min(side, most)};
+      if (tiles == now || !fits(tiles, model->step.compute_type, device)) continue;
       Proposal& one = found.emplace_back();
-      one.stage = EditStage::kSetting;
-      one.edit = [tiles](TrialSetup& setup) { return set_tiles(setup, tiles); };
+      one.stage = EditStage::kModel;
+      one.edit = edit_of_step([tiles](StepOptions& step) { step.expert_tiles = same_tiles(tiles); });
       one.name = fmt::format("tiles={}x{}x{}", tiles.rows, tiles.depth, tiles.columns);
       one.problem = fmt::format("experts' matmuls run in tiles of {} rows, {} deep, {} columns", now.rows,
                                 now.depth, now.columns);
       one.change = fmt::format(
           "MaxText: tile_batch_seq={0} tile_embed_dim={1} tile_mlp_dim={2}; megablox: gmm(tiling=({0}, {1}, "
           "{2})); "
-          "tokamax_ragged_dot_tile=[{0},{1},{2}]",
+          "tokamax_ragged_dot_tile=[{0},{1},{2}]; hlosim model --expert-tiles={0}x{1}x{2}",
           tiles.rows, tiles.depth, tiles.columns);
       one.reason = "larger tiles take fewer grid steps, and read rows and weights fewer times";
       one.proof = ProofKind::kSameProgram;
