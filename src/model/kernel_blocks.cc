@@ -407,8 +407,8 @@ TimedKernel served_kernel(const Core& core, const ProductWork& work) {
   return planned;
 }
 
-/// The kernel of megablox and tokamax with the tiles of the text, or the device's: one core goes through the visits of all
-/// groups. What is fused around the product comes after it.
+/// The kernel of megablox and tokamax with the tiles of the text, or the device's: one core goes through the
+/// visits of all groups. What is fused around the product comes after it.
 TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
   const MatmulWork& whole = work.matmul;
   const KernelConfig& config = core.device().kernel;

@@ -36,12 +36,12 @@ struct TiledProduct {
 };
 std::span<const TiledProduct> tiled_products();
 
-/// Tiles of grouped products, in elements: of all of them (tile_batch_seq, tile_embed_dim and tile_mlp_dim, the
-/// same in moe_tiles, tokamax_ragged_dot_tile), and those of single products (wi_tile_fwd_batch_seq, …), which
-/// win. Sizes are rows, contracted terms and columns of the product that has the tile. megablox (`is_megablox`
-/// where the fields don't say) has MaxText's tile where none is given; tokamax's is unknown then. Keys of
-/// moe_tiles that aren't modelled are added to `left`. Errors, with their place: values that are no whole
-/// numbers from 1 on.
+/// Tiles of grouped products, in elements: of all of them (tile_batch_seq, tile_embed_dim and tile_mlp_dim,
+/// the same in moe_tiles, tokamax_ragged_dot_tile), and those of single products (wi_tile_fwd_batch_seq, …),
+/// which win. Sizes are rows, contracted terms and columns of the product that has the tile. megablox
+/// (`is_megablox` where the fields don't say) has MaxText's tile where none is given; tokamax's is unknown
+/// then. Keys of moe_tiles that aren't modelled are added to `left`. Errors, with their place: values that
+/// are no whole numbers from 1 on.
 void read_maxtext_expert_tiles(EntryFields& fields, bool is_megablox, ExpertTiles& tiles,
                                DiagnosticList& problems, std::vector<const Value*>& left);
 
