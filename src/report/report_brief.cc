@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "base/number_text.h"
 #include "base/text.h"
@@ -16,7 +17,9 @@
 namespace hlosim {
 namespace {
 
-constexpr size_t kBriefNameWidth = 32, kPlaceWidth = 44;
+constexpr size_t kScreenWidth = 100, kBriefNameWidth = 32, kLeastPlaceWidth = 30, kMostPlaceWidth = 60;
+constexpr size_t kNumberColumns = 38;  // of the longest operations, without their names and places
+constexpr size_t kLabelWidth = 16, kMostClasses = 3;
 constexpr size_t kMostScopes = 6, kMostTransfers = 5, kMostAssumptions = 5;
 constexpr double kWorthATable = 0.01;  // share of the time from which on a section has a table
 constexpr double kWorthALine = 0.005;  // change of the time from which on an unspecified flag is reported
@@ -56,7 +59,7 @@ class BriefReport {
  private:
   template <class... Args>
   void line(std::string_view label, fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), "{:<16}", label);
+    fmt::format_to(std::back_inserter(out_), "{:<{}}", label, kLabelWidth);
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
     out_ += '\n';
   }
@@ -122,12 +125,28 @@ class BriefReport {
   void memory() {
     for (const ReportSpace& space : report_.spaces) {
       if (!space.is_used || space.peak.count() == 0 || !space.capacity) continue;
-      std::string classes;
-      if (space.peak / *space.capacity >= kWorthATable) classes = ": " + classes_text(space.by_class);
-      line(fmt::format("{} peak", space.name), "{} of {} ({}) at {}{}", to_text(space.peak),
-           to_text(*space.capacity), percent_text(space.peak / *space.capacity),
-           shortened(space.peak_instruction, kBriefNameWidth), classes);
+      const std::string peak = fmt::format(
+          "{} of {} ({}) at {}", to_text(space.peak), to_text(*space.capacity),
+          percent_text(space.peak / *space.capacity), shortened(space.peak_instruction, kBriefNameWidth));
+      const std::string classes = space.peak / *space.capacity >= kWorthATable ? main_classes(space) : "";
+      const bool fits = kLabelWidth + peak.size() + 2 + classes.size() <= kScreenWidth;
+      line(fmt::format("{} peak", space.name), "{}{}{}", peak, classes.empty() || !fits ? "" : ": ",
+           fits ? classes : "");
+      if (!fits) line("", "{}", classes);
     }
+  }
+
+  /// "activations 18.18 GiB, parameters 1.87 GiB, other 304 MiB": the largest classes of the peak.
+  static std::string main_classes(const ReportSpace& space) {
+    BytesByClass main{};
+    std::vector<size_t> order(main.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return space.by_class[a] > space.by_class[b]; });
+    Bytes other{};
+    for (size_t i = 0; i < order.size(); ++i)
+      (i < kMostClasses ? main[order[i]] : other) += space.by_class[order[i]];
+    return classes_text(main) + (other.count() > 0 ? fmt::format(", other {}", to_text(other)) : "");
   }
 
   void bound() {
@@ -208,16 +227,20 @@ class BriefReport {
                       [](auto* a, auto* b) {
                         return (*a)->self_time != (*b)->self_time ? (*a)->self_time > (*b)->self_time : a < b;
                       });
+    size_t name_width = 0;
+    for (size_t i = 0; i < count; ++i) name_width = std::max(name_width, rows[i]->name.size());
+    const size_t rest = kScreenWidth - kNumberColumns - std::min(name_width, kBriefNameWidth);
+    const size_t place_width = std::clamp(rest, kLeastPlaceWidth, kMostPlaceWidth);
     Table table({{"instruction", Align::kLeft, kBriefNameWidth},
                  {"time"},
                  {"share"},
                  {"bound by", Align::kLeft, 12},
                  {"runs"},
-                 {"where", Align::kLeft, kPlaceWidth}});
+                 {"where", Align::kLeft, place_width}});
     for (size_t i = 0; i < count; ++i) {
       const ReportInstruction& row = *rows[i];
       const Unit unit = row->exposed * 2 > row->self_time ? Unit::kWait : row->bound_by;
-      std::string place = place_of(row);
+      std::string place = place_of(row, place_width);
       if (place.empty() && row.line > 0) place = fmt::format("line {}", row.line);
       table.add({std::string(row.name), to_text(row->self_time), percent(row->self_time),
                  report_.unit_name(unit), fmt::format("{}", row->executions), std::move(place)});
@@ -313,7 +336,7 @@ class BriefReport {
 
   void more() {
     out_ +=
-        "\n--full has all sections, --format=html -o r.html a page, `hlosim explain FILE NAME` one time, "
+        "\n--full has all sections, --format=html -o r.html a page, `hlosim explain FILE NAME` one time,\n"
         "--advise=10s the largest saving\n";
   }
 

@@ -147,24 +147,30 @@ std::vector<ScopeTime> times_by_scope(const Report& report) {
   return sorted;
 }
 
-std::string place_of(const ReportInstruction& row) {
-  std::string place;
+std::string place_of(const ReportInstruction& row, size_t width) {
+  std::string file;
   if (!row.source_file.empty()) {
     const size_t slash = row.source_file.rfind('/');
-    place = row.source_file.substr(slash == std::string_view::npos ? 0 : slash + 1);
-    if (row.source_line > 0) place += fmt::format(":{}", row.source_line);
+    file = row.source_file.substr(slash == std::string_view::npos ? 0 : slash + 1);
+    if (row.source_line > 0) file += fmt::format(":{}", row.source_line);
   }
   const Scope scope = scope_of(row.op_name);
-  const std::string_view phase = to_text(scope.phase);
-  std::vector<std::string_view> words;
-  if (!phase.empty()) words.push_back(phase);
+  const std::string phase(to_text(scope.phase));
   const size_t slash = scope.path.rfind('/');
-  const std::string_view last =
-      std::string_view(scope.path).substr(slash == std::string::npos ? 0 : slash + 1);
-  const std::string what = last.empty() ? scope.primitive : fmt::format("{}/{}", last, scope.primitive);
-  if (!place.empty()) words.insert(words.begin(), place);
-  if (!what.empty()) words.push_back(what);
-  return fmt::format("{}", fmt::join(words, " "));
+  const std::string last = scope.path.substr(slash == std::string::npos ? 0 : slash + 1);
+  const std::string whole = last.empty() ? scope.primitive : fmt::format("{}/{}", last, scope.primitive);
+  const auto joined = [&](std::initializer_list<std::string_view> words) {
+    std::string text;
+    for (const std::string_view word : words)
+      if (!word.empty()) (text += text.empty() ? "" : " ") += word;
+    return text;
+  };
+  std::string place = joined({file, phase, whole});
+  // Of what is too long, the source line is the last to go.
+  if (place.size() > width) place = joined({file, phase, scope.primitive});
+  if (place.size() > width && !file.empty()) place = joined({file, phase});
+  if (place.size() > width && !file.empty()) place = file;
+  return place;
 }
 
 }  // namespace hlosim

@@ -42,8 +42,8 @@ struct ScopeTime {
 /// an op_name.
 std::vector<ScopeTime> times_by_scope(const Report& report);
 
-/// "train_step.py:25 attention/dot_general": the source line and the end of the op_name; what is unknown is
-/// left out.
-std::string place_of(const ReportInstruction& row);
+/// "train_step.py:25 backward attention/dot_general": the source line, the phase and the end of the op_name;
+/// what is unknown is left out, and the end of the op_name where all of it has more than `width` columns.
+std::string place_of(const ReportInstruction& row, size_t width = std::string::npos);
 
 }  // namespace hlosim

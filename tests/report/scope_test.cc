@@ -34,6 +34,11 @@ TEST(Scope, PlaceHasTheLineAndTheEndOfTheName) {
   row.source_file = "/app/models/step.py";
   row.source_line = 25;
   EXPECT_EQ(place_of(row), "step.py:25 backward attention/dot_general");
+  // Of what is too long, the source line is the last to go.
+  EXPECT_EQ(place_of(row, 41), "step.py:25 backward attention/dot_general");
+  EXPECT_EQ(place_of(row, 40), "step.py:25 backward dot_general");
+  EXPECT_EQ(place_of(row, 20), "step.py:25 backward");
+  EXPECT_EQ(place_of(row, 10), "step.py:25");
   row.op_name = {};
   EXPECT_EQ(place_of(row), "step.py:25");
   row.source_file = {};

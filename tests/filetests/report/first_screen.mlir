@@ -38,4 +38,5 @@ module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 
 // CHECK: Assumptions
 // CHECK:   - unoptimized HLO: hlosim applied its approximation of XLA:TPU's fusion and layout passes for TPU v5e
 // CHECK:
-// CHECK: --full has all sections, --format=html -o r.html a page, `hlosim explain FILE NAME` one time, --advise=10s the largest saving
+// CHECK: --full has all sections, --format=html -o r.html a page, `hlosim explain FILE NAME` one time,
+// CHECK: --advise=10s the largest saving
