@@ -280,6 +280,8 @@ Result<void> place(const Module& module, const OpTable& table, const Device& dev
   auto chosen = choose_slice(device.config, options.slice, grid.devices(), assumptions);
   if (!chosen) return tl::unexpected(std::move(chosen.error()));
   slice = std::move(*chosen);
+  if (!options.slice.topology && !options.slice.devices && grid.devices() > 1)
+    assumptions.add(fmt::format("no slice is specified: assumed to be {}", slice.text()));
   if ((options.slice.topology || options.slice.devices) && grid.devices() < slice.devices())
     assumptions.add(fmt::format("the module runs on {} of the {} devices of the slice; the others are idle",
                                 grid.devices(), slice.devices()));
