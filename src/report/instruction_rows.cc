@@ -1,4 +1,5 @@
 // Instructions of a report.
+#include "layout/shape.h"
 #include "ops/op_table.h"
 #include "report/hlo_category.h"
 #include "report/report_members.h"
@@ -27,6 +28,12 @@ std::span<const JsonMember<InstructionRow>> json_members(const InstructionRow*) 
       {"name", "", [](Row one) { return one.row.name; }},
       {"opcode", "", [](Row one) { return one.row.opcode; }},
       {"computation", "", [](Row one) { return one.row.computation_name; }},
+      {"shape", "of the result, with its layout; null: unknown",
+       [](Row one) -> std::optional<std::string> {
+         const Module* module = one.report.module.get();
+         if (!module) return std::nullopt;
+         return to_text((*module)[one.row->id].shape);
+       }},
       {"op_name", "from the metadata", [](Row one) { return text_or_null(one.row.op_name); }},
       {"source_file", "of the program, from the metadata",
        [](Row one) { return text_or_null(one.row.source_file); }},
