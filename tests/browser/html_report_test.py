@@ -190,6 +190,25 @@ class HtmlReport(unittest.TestCase):
         names = page.evaluate(f"{table}.lines.filter((l) => typeof l === 'number').map((row) => hlosim.data.columns.name[row])")
         self.assertEqual(sorted(names), sorted(row["name"] for row in kinds[first]))
 
+    def test_summary_has_the_flag_that_would_save_time(self):
+        page, report = self.page(self.text("flag.hlo", self.SCOPES))
+        pretend = "hlosim.data.report.flags_not_given = {rows: 2, columns: {flag: ['xla_a', 'xla_b'], value: ['1', 'false'], other: ['2', 'true'], time_ps: [%d, %d]}}"
+        total = report["time"]["total_ps"]
+        page.evaluate(pretend % (0.9 * total, 1.001 * total) + f"; {self.view('summary')}.open()")
+        lines = self.texts(page, "#view-summary .short li")
+        found = [line for line in lines if line.startswith("Assumed")]
+        self.assertEqual(len(found), 1, lines)
+        self.assertIn("Assumed --xla_a=1, which the module does not specify. With 2: ", found[0])
+        self.assertIn("(\u221210.0\u00a0%)", found[0])
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('#view-summary .short li')].find((e) => e.textContent.startsWith('Assumed')).className"), "warn")
+
+    def test_summary_has_what_else_bounds_the_time(self):
+        page, report = self.page(self.module())
+        others = [row for row in report["time"]["by_unit"] if row["unit"] != report["time"]["bound_by"]]
+        longest = max(others, key=lambda row: row["bounds_ps"])
+        card = next(text for text in self.texts(page, "#cards .card") if text.startswith("Bound by"))
+        self.assertIn(f"{longest['unit']} {100 * longest['bounds_ps'] / report['time']['total_ps']:.1f}\u00a0%", card)
+
     # ── Labels ──
 
     SCOPES = """HloModule scopes, is_scheduled=true
@@ -223,6 +242,11 @@ ENTRY main {
                               " && ['a', 'b'].map((one) => hlosim.labelsOf(['a', 'b'].map((two) => 'x'.repeat(40) + '/' + two + '/' + 'y'.repeat(60) + '/end'))"
                               ".of('x'.repeat(40) + '/' + one + '/' + 'y'.repeat(60) + '/end'))")
         self.assertEqual(len(set(found)), 2, found)
+        # What differs is longer than a label: its beginning tells them apart.
+        names = ["jit(f)/loop/" + one * 90 + "/end" for one in "ab"]
+        found = page.evaluate(f"{json.dumps(names)}.map((one) => hlosim.labelsOf({json.dumps(names + ['jit(f)/other/neg'])}).of(one))")
+        self.assertEqual(len(set(found)), 2, found)
+        self.assertLessEqual(max(map(len, found)), 48, found)
 
     def test_groups_have_the_colour_of_most_time_and_one_count(self):
         page, report = self.page(self.text("scopes.hlo", self.SCOPES))
@@ -249,10 +273,10 @@ ENTRY main {
         cells = lambda: page.evaluate("Object.fromEntries([...document.querySelectorAll('#scope-tree tr.scope')].map((e) => [e.node.name, [...e.querySelectorAll('td')].map((d) => d.textContent)]))")
         self.assertEqual(cells()["all"][0], time_text(time(rows)))
         self.assertEqual(cells()["all"][5], str(len(rows)))
-        page.evaluate("[...document.querySelectorAll('#scope-tree tr.scope')].find((e) => e.node.name === 'jit(train_step)').click()")
-        page.evaluate("[...document.querySelectorAll('#scope-tree tr.scope')].find((e) => e.node.name === 'train_step').click()")
+        # Scopes with one scope inside are one line, and those with much of the time are open.
+        self.assertIn("jit(train_step)/train_step", cells())
         below = [row for row in rows if (row["op_name"] or "").startswith("jit(train_step)/train_step/forward_backward")]
-        found = cells()["forward_backward"]
+        found = cells()["forward_backward/transformer/layers/checkpoint/attention"]
         self.assertEqual(found[0], time_text(time(below)))
         self.assertEqual(found[1], f"{100 * time(below) / report['time']['total_ps']:.1f}\u00a0%")
         seconds, flops = time(below) * 1e-12, sum(row["flops"] or 0 for row in below)
@@ -263,12 +287,22 @@ ENTRY main {
         wasted = sum(row["self_time_ps"] - max((row["flops"] or 0) / peak, hbm(row) / bandwidth) * 1e12 for row in below if row["self_time_ps"])
         self.assertEqual(found[4], time_text(round(wasted)))
         # By keyboard: open and close.
-        page.evaluate("[...document.querySelectorAll('#scope-tree tr.scope')].find((e) => e.node.name === 'optimizer').focus()")
+        page.evaluate("[...document.querySelectorAll('#scope-tree tr.scope')].find((e) => e.node.name === 'optimizer/neg').focus()")
         before = page.evaluate("document.querySelectorAll('#scope-tree tbody tr').length")
         page.key("ArrowRight")
         self.assertGreater(page.evaluate("document.querySelectorAll('#scope-tree tbody tr').length"), before)
         page.key("ArrowLeft")
         self.assertEqual(page.evaluate("document.querySelectorAll('#scope-tree tbody tr').length"), before)
+
+    def test_rates_of_asynchronous_operations_are_left_out(self):
+        page, report = self.page(self.module())
+        rows = [row["name"] for row in report["instructions"] if row["opcode"] in ("copy-start", "async-start")]
+        self.assertGreater(len(rows), 0)
+        self.operations(page)
+        shares = page.evaluate(f"(() => {{ const c = {self.view('operations')}.table.column('hbm_share');"
+                               " return hlosim.data.columns.opcode.map((o, row) => [o, c.value(row)]); })()")
+        self.assertTrue(all(share is None for opcode, share in shares if opcode in ("copy-start", "async-start")))
+        self.assertLess(max(share or 0 for _, share in shares), 1.1)
 
     # ── Operations ──
 
@@ -279,7 +313,10 @@ ENTRY main {
         self.assertEqual(heads[:8], ["operation", "scope", "time", "share", "bound by", "source", "MXU", "HBM"])
         rights = page.evaluate("[...document.querySelectorAll('#view-operations thead th')].slice(0, 8).map((e) => e.getBoundingClientRect().right)")
         self.assertLess(max(rights), page.evaluate("window.innerWidth"))
+        self.assertEqual(heads[8], "shape")
         first = max(report["instructions"], key=lambda row: row["self_time_ps"])
+        self.assertEqual(first["shape"], "bf16[1024,1024]{1,0:T(8,128)(2,1)}")
+        self.assertEqual(self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(9)")[0], first["shape"])
         share = first["flops"] / (first["self_time_ps"] * 1e-12) / report["device"]["peak_flops_per_second"]
         self.assertEqual(self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(7)")[0], f"{100 * share:.1f}\u00a0%")
         self.assertIn("dot_general", self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(2)")[0])
@@ -301,16 +338,16 @@ ENTRY main {
         names = self.texts(page, "#view-operations tbody tr[data-row] td:first-child")
         self.assertEqual(names[0], first["name"])
         # By another column, twice.
-        header = "#view-operations th:nth-child(12) button"
+        header = "#view-operations th:nth-child(13) button"
         page.click(header)
         most = max(row["padded_bytes"] for row in wanted)
-        self.assertEqual(page.evaluate("document.querySelector('#view-operations th:nth-child(12)').getAttribute('aria-sort')"), "descending")
+        self.assertEqual(page.evaluate("document.querySelector('#view-operations th:nth-child(13)').getAttribute('aria-sort')"), "descending")
         hbm = lambda row: sum(t["read_bytes"] + t["written_bytes"] for t in row["traffic"] if t["space"] == "hbm")
         self.assertGreater(most, 0)
-        self.assertEqual(self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(12)")[0], bytes_text(max(map(hbm, wanted))))
+        self.assertEqual(self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(13)")[0], bytes_text(max(map(hbm, wanted))))
         page.click(header)
-        self.assertEqual(page.evaluate("document.querySelector('#view-operations th:nth-child(12)').getAttribute('aria-sort')"), "ascending")
-        self.assertEqual(self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(12)")[0], bytes_text(min(map(hbm, wanted))))
+        self.assertEqual(page.evaluate("document.querySelector('#view-operations th:nth-child(13)').getAttribute('aria-sort')"), "ascending")
+        self.assertEqual(self.texts(page, "#view-operations tbody tr[data-row] td:nth-child(13)")[0], bytes_text(min(map(hbm, wanted))))
         # A click opens the details, Escape closes them.
         page.click("#view-operations tbody tr[data-row]")
         self.assertFalse(page.evaluate("document.querySelector('#details').hidden"))
@@ -476,6 +513,29 @@ ENTRY e {
         busy = page.evaluate(f"{self.view('timeline')}.overviewColumns(200).map((c) => c ? c.busy : 0)")
         self.assertTrue(all(0 <= share < 1.001 for share in busy))
         self.assertGreater(sum(busy), 190)
+
+    def test_overview_repeats_the_iterations_that_are_not_drawn(self):
+        steps = "".join(f"  y{i} = bf16[1024,1024]{{1,0:T(8,128)(2,1)}} dot({f'y{i - 1}' if i else 'x'}, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+                        for i in range(40))
+        body = self.LOOP.split("\n  y = ")[0] + "\n" + steps
+        text = body + "  ROOT t " + self.LOOP.split("ROOT t ", 1)[1].replace("tuple(j, y)", "tuple(j, y39)").replace("constant(100)", "constant(9000)")
+        page, report = self.page(self.text("long_loop.hlo", text))
+        self.show(page, "timeline")
+        hidden = page.evaluate(f"[...{self.view('timeline')}.slices.first_hidden].filter((first) => first > 1).length")
+        self.assertGreater(hidden, 0)
+        columns = page.evaluate(f"{self.view('timeline')}.overviewColumns(300).map((c) => c && [c.kind, c.busy])")
+        self.assertEqual({kind for kind, _ in columns}, {"matmul"})
+        self.assertTrue(all(0.9 < busy < 1.001 for _, busy in columns), columns)
+
+    def test_transfers_have_the_colour_of_what_they_start(self):
+        page, report = self.page(self.module())
+        self.show(page, "timeline")
+        categories = dict(page.evaluate("hlosim.data.columns.name.map((name, row) => [name, hlosim.data.workCategories[row]])"))
+        for kind, category in (("collectives", "collective"), ("copies", "data movement")):
+            starts = {row["start"] for row in report[kind]}
+            self.assertGreater(len(starts), 0)
+            self.assertNotIn("control", {categories[name] for name in starts})
+            self.assertIn(category, {categories[name] for name in starts})
 
     def test_source_place_is_linked_and_copied(self):
         source = self.text("scopes.hlo", self.SCOPES)

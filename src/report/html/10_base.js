@@ -160,6 +160,15 @@ class ModuleData {
         : name[row].replace(/\d+/g, "#") + (padded_bytes[row] > 0 ? " with " + bytesText(padded_bytes[row]) : "");
     return this.kindNames = this.kindNames || Array.from({length: this.rows}, (_, row) => kind(row));
   }
+  /** Of each operation the category of what it does: a start or done of an asynchronous collective is no control. */
+  get workCategories() {
+    if (this.categoriesOfWork) return this.categoriesOfWork;
+    const of = new Map();
+    for (const [part, category] of [[this.report.collectives, "collective"], [this.report.copies, "data movement"]])
+      for (let i = 0; i < part.rows; ++i) of.set(part.columns.start[i], category).set(part.columns.done[i], category);
+    const {category, name} = this.columns;
+    return this.categoriesOfWork = category.map((one, row) => (one === "control" ? of.get(name[row]) ?? one : one));
+  }
   /** Labels of op_names (with # for numbers or as they are), and of source places. */
   get labels() {
     if (!this.labelSets)
@@ -206,8 +215,11 @@ class ModuleData {
   }
 }
 
+/** Starts and dones: what they move overlaps with other operations, so a rate over their own time means nothing. */
+const isAsynchronous = (opcode) => /-(start|done|update)$/.test(opcode) || opcode === "send" || opcode === "recv";
+
 const kInstructionKeys = [
   "name", "opcode", "computation", "op_name", "source_file", "source_line", "line", "executions", "start_ps",
   "time_ps", "self_time_ps", "exposed_ps", "waited_for", "bound_by", "category", "provenance", "flops",
-  "vector_operations", "transcendentals", "logical_bytes", "padded_bytes",
+  "vector_operations", "transcendentals", "logical_bytes", "padded_bytes", "shape",
 ];

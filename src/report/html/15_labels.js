@@ -36,7 +36,8 @@ function differing(text, texts, most) {
   const last = text.slice(text.lastIndexOf("/") + 1);
   const from = Math.max(0, Math.min(begin, text.length - end) - 8), to = Math.min(text.length, Math.max(begin, text.length - end) + 8);
   const middle = text.slice(from, to);
-  if (middle.length > most || from === 0 && to === text.length) return text;
+  if (middle.length > most) return (from > 0 ? "…" : "") + text.slice(from, from + most - 2) + "…";
+  if (from === 0 && to === text.length) return text;
   return (from > 0 ? "…" : "") + middle + (to < text.length ? "…" + (to + last.length + 1 <= text.length && middle.length + last.length < most ? last : "") : "");
 }
 

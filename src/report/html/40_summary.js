@@ -53,6 +53,7 @@ class SummaryView {
       lines.push(line("", "The longest group of operations is ",
                       h("a", {href: "#" + new URLSearchParams({view: "operations", group: "kind", open: first.name}), title: first.name}, data.labels.kind.of(first.name)),
                       `: ${grouped(first.rows.length)} of them take ${share(first.time)}.`));
+    lines.push(...this.flags(report).map(({level, text}) => line(level, text)));
     if (time.lower_bound_ps > 0 && time.lower_bound_ps < 0.95 * total)
       lines.push(line("", `With perfect overlap the run would take ${timeText(time.lower_bound_ps)}, at most ${share(total - time.lower_bound_ps)} less.`));
     const collective = time.exposed_collectives_ps;
@@ -77,6 +78,22 @@ class SummaryView {
     return lines;
   }
 
+  /** What compiler flags would change that the module does not specify, where that is at least 0.5 % of the time. */
+  flags(report) {
+    const {flag, value, other, time_ps} = report.flags_not_given.columns;
+    const total = report.time.total_ps;
+    const lines = [];
+    for (let row = 0; row < report.flags_not_given.rows; ++row) {
+      if (time_ps[row] === null) continue;
+      const change = time_ps[row] / total - 1;
+      if (Math.abs(change) < 0.005) continue;
+      lines.push({level: change < -0.05 ? "warn" : "",
+                  text: [`Assumed `, h("code", {}, `--${flag[row]}=${value[row]}`), `, which the module does not specify. With ${other[row]}: ${timeText(time_ps[row])} ` +
+                         `(${change > 0 ? "+" : "−"}${percentText(Math.abs(change))}). Pass --xla-flags if you know it.`]});
+    }
+    return lines;
+  }
+
   card(title, value, details, {exact = null, view = null, level = null, data = null} = {}) {
     const body = [h("h3", {}, title), h("p", {class: "value", title: exact, "data-number": data}, value),
                   ...details.filter(Boolean).map((text) => h("p", {class: "detail"}, text))];
@@ -97,7 +114,7 @@ class SummaryView {
                         `perfect overlap: ${timeText(time.lower_bound_ps)}`],
                        {exact: exactTime(total), view: "timeline", level: "first", data: "time/total_ps"}),
              this.card("Bound by", time.bound_by, [total > 0 ? share(time.bound_by_ps) : "the module takes no time",
-                                                   time.bound_by_key ? "limited by " + time.bound_by_key : null],
+                                                   ...this.otherBounds(report), time.bound_by_key ? "limited by " + time.bound_by_key : null],
                        {view: "roofline", data: "time/bound_by"}),
              this.card("Stalls on copies", timeText(time.exposed_copies_ps),
                        [time.exposed_copies_ps > 0 ? share(time.exposed_copies_ps) : null, plural(report.copies.rows, "asynchronous copy", "asynchronous copies")],
@@ -126,6 +143,13 @@ class SummaryView {
                   space.peak_instruction ? `at ${space.peak_instruction}` : null],
                  {exact: exactBytes(space.peak_bytes), view: "memory", data: `peak/${space.name}`,
                   level: space.fits === false ? "bad" : null})));
+  }
+
+  /** "HBM 41.1 %": the other units that bound at least 1 % of the time, the three longest. */
+  otherBounds({time}) {
+    const rows = time.by_unit.filter((row) => row.unit !== time.bound_by && row.bounds_ps >= 0.01 * time.total_ps && row.bounds_ps > 0);
+    rows.sort((a, b) => b.bounds_ps - a.bounds_ps);
+    return rows.slice(0, 3).map((row) => `${row.unit} ${percentText(row.bounds_ps / time.total_ps)}`);
   }
 
   /** A bar with a part per entry [name, value, colour variable], and the table of its numbers. */

@@ -1,22 +1,36 @@
 // The op profile: time by scope of op_name as a tree, with how well the matrix units and HBM are used.
 
 const kMostChildren = 40;
+const kOpenShare = 0.15;  // scopes with more than this share of the time are open at first
 
 /** A scope: what its operations take together. */
 class ScopeNode {
   constructor(name, parent) {
-    Object.assign(this, {name, parent, children: new Map(), rows: [], count: 0, time: 0, flops: 0, bytes: 0, wasted: 0});
+    Object.assign(this, {name, parent, children: new Map(), rows: [], count: 0, time: 0, flops: 0, bytes: 0, hidden: 0, wasted: 0});
   }
   child(name) {
     if (!this.children.has(name)) this.children.set(name, new ScopeNode(name, this));
     return this.children.get(name);
   }
-  add({time, flops, bytes, wasted}) {
+  add({time, flops, bytes, hidden, wasted}) {
     ++this.count;
     this.time += time;
     this.flops += flops;
     this.bytes += bytes;
+    this.hidden += hidden;
     this.wasted += wasted;
+  }
+  /** Takes the place of its only child, as long as it has nothing else: "while/body" is one scope. */
+  shortened() {
+    let only;
+    while (this.parent && this.rows.length === 0 && this.children.size === 1) {
+      [only] = this.children.values();
+      Object.assign(this, {name: `${this.name}/${only.name}`, rows: only.rows, children: only.children});
+    }
+    for (const child of this.children.values()) {
+      child.parent = this;
+      child.shortened();
+    }
   }
   /** Scopes and operations below, the longest first. */
   sorted() {
@@ -24,13 +38,13 @@ class ScopeNode {
   }
 }
 
-/** What one operation takes. Wasted: what is left of its time at the better used of the matrix units and HBM. */
+/** What one operation takes. Hidden: bytes that move while other operations run, as asynchronous copies do. Wasted: what is left of its time at the better used of the matrix units and HBM. */
 function amountsOf({columns, report, hbm}, row) {
   const {peak_flops_per_second, peak_hbm_bytes_per_second} = report.device;
   const time = columns.self_time_ps[row], flops = columns.flops[row] || 0, bytes = hbm[row];
   const share = (amount, peak) => (peak && time > 0 ? amount / (time * 1e-12) / peak : 0);
   const used = Math.min(1, Math.max(share(flops, peak_flops_per_second), share(bytes, peak_hbm_bytes_per_second)));
-  return {time, flops, bytes, wasted: time * (1 - used)};
+  return {time, flops, bytes, hidden: isAsynchronous(columns.opcode[row]) ? bytes : 0, wasted: time * (1 - used)};
 }
 
 /** Every operation under its op_name; those without one under their opcode. */
@@ -47,6 +61,7 @@ function scopeTree(data) {
     }
     node.rows.push(row);
   }
+  root.shortened();
   return root;
 }
 
@@ -60,11 +75,13 @@ class ScopesView {
     const {data} = this.app;
     if (!(data.total > 0)) return put(this.element, h("p", {class: "empty"}, "The module takes no time."));
     this.root = scopeTree(data);
-    // Scopes that hold everything are open at first.
-    this.start = this.root;
-    while (this.start.children.size === 1 && this.start.rows.length === 0) this.start = this.start.sorted()[0];
+    // Scopes that hold much of the time are open at first.
     this.opened = new Set();
-    for (let node = this.start; node; node = node.parent) this.opened.add(node);
+    const open = (node) => {
+      this.opened.add(node);
+      for (const child of node.children.values()) if (child.time > kOpenShare * this.root.time && child.children.size > 0) open(child);
+    };
+    open(this.root);
     const title = (text, help, number = true) => h("th", {scope: "col", role: "columnheader", class: number ? "number" : null, title: help}, text);
     this.body = h("tbody", {onclick: (event) => this.clicked(event), onkeydown: (event) => this.pressed(event)});
     put(this.element,
@@ -73,7 +90,7 @@ class ScopesView {
         h("div", {class: "panel scroll"}, h("table", {class: "plain tree", role: "treegrid", "aria-label": "Op profile", id: "scope-tree"},
           h("thead", {}, h("tr", {}, title("scope", null, false), title("time", "of its operations"), title("share", "of the run's time"),
                            title("MXU", "FLOP/s of matmuls as a share of the bf16 peak"),
-                           title("HBM", "bytes/s as a share of HBM's bandwidth"),
+                           title("HBM", "bytes/s as a share of HBM's bandwidth; –: asynchronous transfers, which overlap with other operations"),
                            title("wasted", "time × (1 - the larger of both shares), operation by operation"), title("operations", "that ran"))),
           this.body)));
     this.fill();
@@ -105,7 +122,7 @@ class ScopesView {
     return {element: h("tr", {}, h("td", {class: "detail", colspan: 7, style: {"padding-left": 18 * depth + 20 + "px"}}, text))};
   }
 
-  cells({time, flops, bytes, wasted}) {
+  cells({time, flops, bytes, hidden, wasted}) {
     const {data} = this.app;
     const {peak_flops_per_second, peak_hbm_bytes_per_second} = data.report.device;
     const share = (amount, peak) => (peak && time > 0 ? amount / (time * 1e-12) / peak : null);
@@ -113,7 +130,7 @@ class ScopesView {
                              h("span", {class: "bar bounds", "aria-hidden": "true", style: {width: Math.min(100, 100 * (value || 0)) + "%"}}));
     return [h("td", {class: "number", title: exactTime(time)}, timeText(time)),
             h("td", {class: "number"}, percentText(time / data.total)),
-            bar(share(flops, peak_flops_per_second)), bar(share(bytes, peak_hbm_bytes_per_second)),
+            bar(share(flops, peak_flops_per_second)), bar(2 * hidden > bytes ? null : share(bytes, peak_hbm_bytes_per_second)),
             h("td", {class: "number"}, wasted > 0 ? timeText(Math.round(wasted)) : "0")];
   }
   line(node, depth) {

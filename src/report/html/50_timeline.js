@@ -35,7 +35,7 @@ class TimelineView extends PictureView {
           h("button", {type: "button", onclick: () => this.next(1), "aria-label": "Next match"}, "↓"), this.found,
           h("span", {class: "fill"}), this.range),
         this.trace.shown_iterations > 0
-            ? h("p", {class: "note"}, `Loops show their first ${plural(this.trace.shown_iterations, "iteration")}; the rest of each is one slice.`) : null,
+            ? h("p", {class: "note"}, `Loops show their first ${plural(this.trace.shown_iterations, "iteration")}; the rest of each is one slice. The overview repeats them.`) : null,
         this.overview, this.canvas,
         legend(kCategoryColours, this.kinds()),
         h("p", {class: "detail screen-only"}, "Drag to pan; ctrl and wheel, or the wheel after a click, zooms; double click zooms to a slice; shift and drag sums up a region. " +
@@ -151,8 +151,10 @@ class TimelineView extends PictureView {
     return busy > 0 && this.slices.length_ps[slice] > 0 ? busy / this.slices.length_ps[slice] : 1;
   }
   colourOf(slice) {
-    return this.slices.waiting[slice] ? colour("--c-waiting") : categoryColour(this.app.data.columns.category[this.row(slice)]);
+    return this.slices.waiting[slice] ? colour("--c-waiting") : categoryColour(this.category(slice));
   }
+  /** Of what a slice does: starts and dones of asynchronous collectives count as collectives. */
+  category(slice) { return this.app.data.workCategories[this.row(slice)]; }
 
   changed() {
     this.later();
@@ -162,8 +164,8 @@ class TimelineView extends PictureView {
   isReady() { return this.view !== undefined; }
   /** The categories of what runs. */
   kinds() {
-    const {category} = this.app.data.columns;
-    const kinds = new Set(Array.from(this.slices.instruction, (row) => category[row]));
+    const {workCategories} = this.app.data;
+    const kinds = new Set(Array.from(this.slices.instruction, (row) => workCategories[row]));
     if (this.slices.waiting.some(Boolean)) kinds.add("waiting");
     return kinds;
   }
@@ -425,26 +427,33 @@ class TimelineView extends PictureView {
 
   /**
    * Per column of pixels the category that takes most of the TensorCore's time in it, and the busy share of the column; null
-   * where nothing runs. Only slices without others inside count: a loop alone would be one grey block.
+   * where nothing runs. Only slices without others inside count: a loop alone would be one grey block. The iterations of a loop
+   * that are not drawn repeat those that are.
    */
   overviewColumns(count) {
     if (this.wholeRun?.length === count) return this.wholeRun;
-    const {track, start_ps, length_ps, instruction, waiting} = this.slices;
-    const {category} = this.app.data.columns;
-    const order = [];
-    for (let i = 0; i < track.length; ++i)
-      if (track[i] === 0 && length_ps[i] > 0) order.push(i);
+    const {start_ps, length_ps} = this.slices;
     const step = this.view.whole / count;
     const times = Array.from({length: count}, () => null);
-    for (const slice of this.leavesOf(order)) {
-      const kind = waiting[slice] ? "waiting" : category[instruction[slice]];
-      const last = Math.min(count - 1, Math.floor(this.end(slice) / step));
-      for (let x = Math.floor(start_ps[slice] / step); x <= last; ++x) {
+    const add = (slice, kinds, most = count) => {
+      const first = Math.floor(start_ps[slice] / step);
+      for (let x = first; x <= Math.min(count - 1, first + most - 1, Math.floor(this.end(slice) / step)); ++x) {
         const time = Math.min(this.end(slice), (x + 1) * step) - Math.max(start_ps[slice], x * step);
         if (time <= 0) continue;
         times[x] ??= new Map();
-        times[x].set(kind, (times[x].get(kind) ?? 0) + time * this.share(slice));
+        for (const [kind, ps] of kinds) times[x].set(kind, (times[x].get(kind) ?? 0) + time * ps / length_ps[slice]);
       }
+    };
+    for (const {slice, kinds, from} of this.leavesWithTimes()) {
+      const shown = start_ps[slice] - from;
+      if (from === undefined || shown < 8 * step) {
+        add(slice, kinds);
+        continue;
+      }
+      // A loop's rest looks like the iterations before it.
+      add(slice, kinds, 1);
+      for (let x = Math.floor(start_ps[slice] / step) + 1; x < Math.min(count, this.end(slice) / step); ++x)
+        times[x] ??= times[Math.floor((from + (x * step - start_ps[slice]) % shown) / step)];
     }
     this.wholeRun = times.map((kinds) => {
       if (!kinds) return null;
@@ -452,6 +461,36 @@ class TimelineView extends PictureView {
       return {kind, busy: [...kinds.values()].reduce((sum, time) => sum + time, 0) / step};
     });
     return this.wholeRun;
+  }
+
+  /**
+   * Slices of the TensorCore without others inside, by time, each with its time by category. That of a loop's rest is that of the
+   * iterations before it, which begin at `from`, in proportion.
+   */
+  leavesWithTimes() {
+    const {track, start_ps, length_ps, instruction, waiting, first_hidden} = this.slices;
+    const order = [];
+    for (let i = 0; i < track.length; ++i)
+      if (track[i] === 0 && length_ps[i] > 0) order.push(i);
+    const begins = new Map();  // of the loop that is open, by its instruction
+    for (const slice of this.leavesOf(order)) begins.set(slice, undefined);
+    const loops = new Map();
+    for (const slice of order) {
+      if (!(first_hidden[slice] > 1)) loops.set(instruction[slice], start_ps[slice]);
+      else if (begins.has(slice)) begins.set(slice, loops.get(instruction[slice]));
+    }
+    const leaves = [];
+    for (const [slice, from] of begins) {
+      const kinds = new Map();
+      const shown = start_ps[slice] - from;
+      if (shown > 0)
+        for (let i = leaves.length - 1; i >= 0 && start_ps[leaves[i].slice] >= from; --i)
+          for (const [kind, ps] of leaves[i].kinds) kinds.set(kind, (kinds.get(kind) ?? 0) + ps * length_ps[slice] / shown);
+      else
+        kinds.set(waiting[slice] ? "waiting" : this.category(slice), length_ps[slice] * this.share(slice));
+      leaves.push({slice, kinds, from: shown > 0 ? from : undefined});
+    }
+    return leaves;
   }
 
   /** The whole run, with what is in sight marked. */

@@ -31,7 +31,8 @@ class OperationsView {
       word("bound_by", "bound by"),
       labelled("source", "source", "file and line", data.source, data.labels.source),
       utilisation("mxu", "MXU", "FLOP/s of its matmuls as a share of the bf16 peak", (row) => ofPeak(columns.flops[row], row, peak_flops_per_second)),
-      utilisation("hbm_share", "HBM", "bytes/s of HBM as a share of its bandwidth", (row) => ofPeak(data.hbm[row], row, peak_hbm_bytes_per_second)),
+      utilisation("hbm_share", "HBM", "bytes/s of HBM as a share of its bandwidth", (row) => (isAsynchronous(columns.opcode[row]) ? null : ofPeak(data.hbm[row], row, peak_hbm_bytes_per_second))),
+      {key: "shape", title: "shape", help: "of its result", value: (row) => columns.shape[row], cell: (row) => columns.shape[row] ? elided(columns.shape[row], 40) : "–"},
       {key: "executions", title: "runs", number: true, value: (row) => columns.executions[row], text: (row) => grouped(columns.executions[row])},
       time("exposed_ps", "stalled", "stall on an asynchronous operation"),
       {key: "flops", title: "FLOP", number: true, help: "of matmuls, all executions", value: (row) => columns.flops[row],
@@ -122,16 +123,17 @@ class OperationsView {
       label: labels ? labels.of : null,
       colour: (rows) => kCategoryColours[dominantCategory(data, rows)] || "--c-control",
       summary: (rows) => {
-        let time = 0, exposed = 0, flops = 0, bytes = 0, runs = 0;
+        let time = 0, exposed = 0, flops = 0, bytes = 0, hidden = 0, runs = 0;
         for (const row of rows) {
           time += columns.self_time_ps[row];
           exposed += columns.exposed_ps[row];
           flops += columns.flops[row] || 0;
           bytes += data.hbm[row];
+          if (isAsynchronous(columns.opcode[row])) hidden += data.hbm[row];
           runs += columns.executions[row];
         }
         const share = (amount, ps, peak) => {
-          const value = peak && ps > 0 ? amount / (ps * 1e-12) / peak : null;
+          const value = peak && ps > 0 && amount !== null ? amount / (ps * 1e-12) / peak : null;
           return {value, text: value === null ? "" : percentText(value)};
         };
         return {
@@ -142,7 +144,7 @@ class OperationsView {
           hbm: {value: bytes, text: bytesText(bytes), hint: exactBytes(bytes)},
           executions: {value: runs, text: grouped(runs)},
           mxu: share(flops, time, data.report.device.peak_flops_per_second),
-          hbm_share: share(bytes, time, data.report.device.peak_hbm_bytes_per_second),
+          hbm_share: share(2 * hidden > bytes ? null : bytes, time, data.report.device.peak_hbm_bytes_per_second),
         };
       },
     });

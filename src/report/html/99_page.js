@@ -165,6 +165,7 @@ class App {
       ...traffic,
       value("padded_bytes") > value("logical_bytes") ? ["padding", percentText(1 - value("logical_bytes") / value("padded_bytes"))] : null,
       ["provenance", value("provenance")],
+      value("shape") ? ["shape", value("shape")] : null,
       value("op_name") ? ["op_name", value("op_name")] : null,
       source[row] ? ["source", this.sourcePlace(row)] : null,
     ].filter(Boolean);
