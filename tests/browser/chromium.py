@@ -19,6 +19,8 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "-
          "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage", "--mute-audio",
          "--hide-scrollbars", "--force-color-profile=srgb", "--remote-debugging-pipe"]
 
+WAIT = 120  # seconds that a page may take to do what is expected, on a machine that is busy with other things
+
 
 def find():
     """The path of a Chromium, or None."""
@@ -91,7 +93,7 @@ class Chromium:
                 return answer["result"]
             self.events.append(answer)
 
-    def open(self, address, until="document.documentElement?.dataset.ready === 'true'"):
+    def open(self, address, until="document.documentElement?.dataset.ready === 'true'", seconds=WAIT):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session)
@@ -99,7 +101,7 @@ class Chromium:
             page.call(f"{domain}.enable")
         page.call("Emulation.setDeviceMetricsOverride", width=self.size[0], height=self.size[1], deviceScaleFactor=1, mobile=False)
         page.call("Page.navigate", url=address)
-        page.wait(until)
+        page.wait(until, seconds)
         return page
 
 
@@ -118,7 +120,7 @@ class Page:
             raise RuntimeError(f"{expression}: {details.get('exception', {}).get('description', details['text'])}")
         return answer["result"].get("value")
 
-    def wait(self, expression, seconds=30):
+    def wait(self, expression, seconds=WAIT):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             value = self.evaluate(expression)

@@ -58,7 +58,7 @@ class InBrowser(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="hlosim-in-browser-")
         cls.browser = chromium.Chromium.start()
-        cls.page = cls.browser.open(PAGE.as_uri(), until="document.documentElement?.dataset.state === 'ready'")
+        cls.page = cls.browser.open(PAGE.as_uri(), until="document.documentElement?.dataset.state === 'ready'", seconds=300)
 
     @classmethod
     def tearDownClass(cls):
@@ -118,12 +118,16 @@ class InBrowser(unittest.TestCase):
 
     # ── Files and what they are answered with ──
 
+    def test_devices_are_those_that_exist(self):
+        offered = self.page.evaluate("[...document.getElementById('device').options].map((one) => one.value)")
+        self.assertEqual(offered, list(DEVICES))
+
     def drop(self, path, until):
         self.page.evaluate("document.documentElement.dataset.state = ''")
         data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
         for kind in ("dragEnter", "dragOver", "drop"):
             self.page.call("Input.dispatchDragEvent", type=kind, x=600, y=500, data=data)
-        self.page.wait(f"document.documentElement.dataset.state === '{until}'")
+        self.page.wait(f"document.documentElement.dataset.state === '{until}'", seconds=300)
 
     def choose(self, device):
         self.page.evaluate(f"document.getElementById('type').value = {json.dumps(device)}")

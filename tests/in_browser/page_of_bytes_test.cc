@@ -76,6 +76,7 @@ TEST(PageOfBytes, ErrorsHaveTheirPlaces) {
 TEST(PageOfBytes, DevicesAreTheBuiltInOnes) {
   EXPECT_THAT(devices_json(), HasSubstr(R"({"name": "v5e", "title": "TPU v5e"})"));
   EXPECT_THAT(devices_json(), ::testing::Not(HasSubstr("\"tpu\"")));
+  EXPECT_THAT(devices_json(), ::testing::Not(HasSubstr("\"unit\"")));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "estimate/estimate.h"
 #include "estimate/named_slice.h"
 #include "flags/compiler_choices.h"
 #include "flags/xla_flags.h"
@@ -16,8 +15,8 @@
 #include "model/device.h"
 #include "model/device_overrides.h"
 #include "ops/op_table.h"
+#include "report/estimated_report.h"
 #include "report/html/html.h"
-#include "report/report.h"
 #include "text/json.h"
 
 namespace hlosim {
@@ -49,16 +48,9 @@ std::optional<PageSetting> read_setting(const PageRequest& request, DiagnosticLi
 }
 
 Result<HtmlModule> page_module(const Module& module, const PageSetting& setting) {
-  const Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
-  if (!estimate) {
-    Diagnostic problem = estimate.error();
-    if (!problem.source) problem.message = fmt::format("module {}: {}", module.name, problem.message);
-    return tl::unexpected(std::move(problem));
-  }
-  Report report = make_report(module, op_table(), setting.device, *estimate);
-  report.flags_not_given = flags_not_given(module, op_table(), setting.device, setting.estimate, *estimate);
-  report.unused_keys = keys_without_effect(module, op_table(), setting.device, setting.estimate, *estimate);
-  return html_module(op_table(), setting.device, *estimate, report, HLOSIM_VERSION);
+  Result<EstimatedReport> made = estimated_report(module, op_table(), setting.device, setting.estimate);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  return html_module(op_table(), setting.device, made->estimate, made->report, HLOSIM_VERSION);
 }
 
 }  // namespace
@@ -86,7 +78,7 @@ std::string devices_json() {
   for (const std::string& name : builtin_devices()) {
     DiagnosticList ignored;
     const std::optional<Device> device = load_device(name, {}, {}, ignored);
-    if (!device) continue;
+    if (!device || device->config.generation == "unit") continue;
     out += fmt::format("{}{{\"name\": {}, \"title\": {}}}", out.empty() ? "" : ", ", json_text(name),
                        json_text(device->config.name));
   }

@@ -26,7 +26,7 @@ struct PageOfBytes {
 /// `hlosim report` does by default.
 PageOfBytes page_of_bytes(const SourcePtr& source, const PageRequest& request);
 
-/// JSON: the built-in devices as [{"name": "v4", "title": "TPU v4"}, …].
+/// JSON: the built-in devices, without the one of tests, as [{"name": "v4", "title": "TPU v4"}, …].
 std::string devices_json();
 
 }  // namespace hlosim

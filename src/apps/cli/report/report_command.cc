@@ -21,9 +21,9 @@
 #include "console/module_files.h"
 #include "console/simulation_setting.h"
 #include "console/verbosity.h"
-#include "estimate/estimate.h"
 #include "ops/op_table.h"
 #include "report/dump_table.h"
+#include "report/estimated_report.h"
 #include "report/report_text.h"
 #include "report/trace/trace.h"
 #include "study/diff.h"
@@ -60,18 +60,10 @@ std::optional<Report> report_module(const Module& module, const SimulationSettin
                                     const ReportArguments& options, const ReportFormat& format,
                                     Streams streams, ReportResults& results) {
   const Step step(fmt::format("simulated {}", module.name), streams);
-  const Result<Estimate> estimate = hlosim::estimate(module, op_table(), setting.device, setting.estimate);
-  if (!estimate) {
-    Diagnostic diagnostic = estimate.error();
-    if (!diagnostic.source)
-      diagnostic.message = fmt::format("module {}: {}", module.name, diagnostic.message);
-    tell(diagnostic, streams);
-    return std::nullopt;
-  }
-  Report report = make_report(module, op_table(), setting.device, *estimate);
-  if (options.timeline) report.timeline = timeline_text(make_trace(op_table(), setting.device, *estimate));
-  report.flags_not_given = flags_not_given(module, op_table(), setting.device, setting.estimate, *estimate);
-  report.unused_keys = keys_without_effect(module, op_table(), setting.device, setting.estimate, *estimate);
+  Result<EstimatedReport> made = estimated_report(module, op_table(), setting.device, setting.estimate);
+  if (!made) return tell(made.error(), streams), std::nullopt;
+  auto& [estimate, report] = *made;
+  if (options.timeline) report.timeline = timeline_text(make_trace(op_table(), setting.device, estimate));
   if (options.advise_seconds) {
     auto advice = tried_advice(module, setting, *options.advise_seconds, streams);
     if (!advice) return std::nullopt;
@@ -80,11 +72,11 @@ std::optional<Report> report_module(const Module& module, const SimulationSettin
   if (format.takes_pages) {
     HtmlOptions page;
     if (options.advise_seconds) page.advice = &results.advice.back();
-    results.pages.push_back(html_module(op_table(), setting.device, *estimate, report, HLOSIM_VERSION, page));
+    results.pages.push_back(html_module(op_table(), setting.device, estimate, report, HLOSIM_VERSION, page));
   }
   if (format.takes_figures || options.before)
-    results.figures.push_back(make_figures(report, module, op_table(), *estimate));
-  return report;
+    results.figures.push_back(make_figures(report, module, op_table(), estimate));
+  return std::move(report);
 }
 
 /// The modules of folders as one table; empty when that is not what was asked for.
