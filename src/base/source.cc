@@ -75,6 +75,15 @@ std::string excerpt(std::string_view line, int64_t column) {
   return fmt::format("  {}\n  {}^\n", shown, pad);
 }
 
+/// Whether an excerpt would be signs that mean nothing: of a file that holds no text.
+bool is_unreadable(std::string_view line) {
+  const std::string_view head = line.substr(0, 160);
+  const auto controls = std::ranges::count_if(head, [](char c) { return c >= 0 && c < 0x20 && c != '\t'; });
+  const auto beyond_ascii = std::ranges::count_if(head, [](char c) { return c < 0; });
+  const auto strange = static_cast<size_t>(controls + beyond_ascii);
+  return controls > 0 && strange > 4 && 4 * strange > head.size();
+}
+
 /// Lines and columns say nothing of an artifact: it begins as bytecode does, or with a small number of 32
 /// bits.
 bool is_binary(std::string_view content) {
@@ -97,7 +106,8 @@ std::string render(const Diagnostic& diagnostic) {
   } else if (diagnostic.source) {
     const LineColumn at = diagnostic.source->locate(diagnostic.offset);
     out = fmt::format("{}:{}:{}: {}: {}\n", file, at.line, at.column, word, message);
-    out += excerpt(diagnostic.source->line_at(diagnostic.offset), at.column);
+    const std::string_view line = diagnostic.source->line_at(diagnostic.offset);
+    if (!is_unreadable(line)) out += excerpt(line, at.column);
   } else {
     out = fmt::format("hlosim: {}: {}\n", word, message);
   }

@@ -96,6 +96,19 @@ TEST(Render, ControlCharactersAndEnd) {
   EXPECT_EQ(render(at("", 0)), "m.hlo:1:1: error: expects opcode\n  \n  ^\n");
 }
 
+TEST(Render, BytesThatAreNoTextAreNotShown) {
+  const auto at_start = [](std::string text) {
+    Diagnostic diagnostic;
+    diagnostic.message = "wrong";
+    diagnostic.source = std::make_shared<const SourceFile>("x.bin", std::move(text));
+    return render(diagnostic);
+  };
+  EXPECT_EQ(at_start("6\xd1\xd7]\x8e\x03\x01V\xfd\xb3"), "x.bin:1:1: error: wrong\n");
+  // A control character alone, or letters of another alphabet, are shown.
+  EXPECT_NE(at_start("add(a, \x01 b)").find("add(a, ? b)"), std::string::npos);
+  EXPECT_NE(at_start("привет").find("привет"), std::string::npos);
+}
+
 TEST(Render, LongLinesAreCutAroundTheCaret) {
   for (const size_t place : {size_t{0}, size_t{70}, size_t{500}, size_t{900}, size_t{999}}) {
     std::string text(1000, '.');

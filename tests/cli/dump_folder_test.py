@@ -116,6 +116,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         _, err = run("report", "--device=v5e", folder, code=2)
         assert "holds no module" in err, err
+        (pathlib.Path(folder) / "plugins/profile/1").mkdir(parents=True)
+        _, err = run("report", "--device=v5e", folder, code=2)
+        assert "holds profiles, not programs" in err and f"hlosim profile {folder}" in err, err
 
 
 main()

@@ -43,6 +43,16 @@ class Manual(unittest.TestCase):
                 for shell, script in scripts.items():
                     self.assertIn(f"-l {option}" if shell == "fish" else f"--{option}", script, f"{shell} {command}")
 
+    def test_options_say_what_they_take(self):
+        for command, _ in commands():
+            self.assertNotIn(" TEXT\n", hlosim("help", *command.split()) + "\n", command)
+            self.assertNotRegex(hlosim("help", *command.split()), r"--[a-z-]+ TEXT\b", command)
+
+    def test_every_device_has_its_short_name(self):
+        for command, options in commands():
+            if "device" in options:
+                self.assertIn("-d, --device", hlosim("help", *command.split()), command)
+
     def test_examples_are_in_help(self):
         self.assertIn("Examples:\n  hlosim report module.hlo --device=v5e\n", hlosim("help", "report"))
         self.assertIn("Examples:\n  hlosim gate --update-baseline\n", hlosim("gate", "--help"))

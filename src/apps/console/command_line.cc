@@ -209,6 +209,8 @@ std::vector<Option> CommandLine::options() const {
 
 namespace {
 
+constexpr std::string_view kPageForPdf = "--format=html writes a page that browsers print as PDF";
+
 /// For a value that is none of its option's words.
 std::string value_hint(const CommandLine& line) {
   for (const Option& option : line.options()) {
@@ -217,8 +219,7 @@ std::string value_hint(const CommandLine& line) {
     const std::vector<std::string_view> allowed(words.begin(), words.end());
     for (const std::string& value : option.values()) {
       if (std::ranges::find(words, value) != words.end()) continue;
-      if (value == "pdf" && std::ranges::find(words, "html") != words.end())
-        return "--format=html writes a page that browsers print as PDF";
+      if (value == "pdf" && std::ranges::find(words, "html") != words.end()) return std::string(kPageForPdf);
       if (std::string hint = did_you_mean(value, allowed); !hint.empty()) return hint;
     }
   }
@@ -256,11 +257,15 @@ Result<void> CommandLine::refuse_empty_values(const std::vector<std::string>& ar
 
 Result<void> CommandLine::take_format_of_suffix() const {
   static constexpr std::pair<std::string_view, std::string_view> kSuffixes[] = {
-      {".json", "json"}, {".csv", "csv"}, {".html", "html"}, {".md", "markdown"}, {".svg", "svg"}};
+      {".json", "json"},   {".csv", "csv"}, {".html", "html"},
+      {".md", "markdown"}, {".svg", "svg"}, {".pdf", "pdf"}};
   if (!format_ || option("--format").count() > 0) return {};
   const std::vector<std::string> words = option("--format").words();
   for (const auto& [suffix, word] : kSuffixes) {
     if (!output_->ends_with(suffix)) continue;
+    if (word == "pdf" && std::ranges::find(words, "html") != words.end())
+      return failure(fmt::format("--output: hlosim writes no PDF, but '{}' ends in .pdf", shown(*output_)),
+                     std::string(kPageForPdf));
     if (std::ranges::find(words, word) == words.end())
       return failure(fmt::format("--output: '{}' ends in {}, expected one of the formats {}", shown(*output_),
                                  suffix, fmt::join(words, ", ")),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <ostream>
 
 #include "base/text.h"
@@ -138,14 +139,22 @@ void no_module_error(const SimulationOptions& options, const std::vector<std::st
        streams);
 }
 
+/// For lines without --device: "hlosim module.hlo v5e" has one among the files.
+std::string hint_of_devices(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    DiagnosticList ignored;
+    std::error_code unknown;
+    if (!std::filesystem::exists(file, unknown) && load_device(file, {}, {}, ignored))
+      return fmt::format("did you mean \"--device={}\"?", file);
+  }
+  return fmt::format("a device file, or one of {}", fmt::join(builtin_devices(), ", "));
+}
+
 }  // namespace
 
 std::optional<SimulationSetting> read_simulation(const SimulationOptions& options, Streams streams) {
   if (options.device.empty())
-    return usage_error(failure("--device is missing",
-                               fmt::format("a device file, or one of {}", fmt::join(builtin_devices(), ", ")))
-                           .value(),
-                       streams);
+    return usage_error(failure("--device is missing", hint_of_devices(options.files)).value(), streams);
   SimulationSetting setting;
   const Result<ModuleChoice> choice = ModuleChoice::parse(options.module);
   if (!choice) return usage_error(choice.error(), streams);

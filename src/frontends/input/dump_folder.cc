@@ -188,9 +188,14 @@ Result<std::vector<DumpedModule>> read_dump_folder(const std::string& path) {
     for (const auto& pass : parts.passes) module.passes.push_back(pass.second.path);
     if (!module.best().empty()) modules.push_back(std::move(module));
   }
-  if (modules.empty())
-    return failure(fmt::format("'{}' holds no module", path),
-                   "files are found by the names that --xla_dump_to gives them, and by .hlo and .hlo.txt");
+  if (modules.empty()) {
+    std::error_code ignored;
+    const bool is_log = fs::is_directory(fs::path(path) / "plugins" / "profile", ignored);
+    return failure(
+        fmt::format("'{}' holds {}", path, is_log ? "profiles, not programs" : "no module"),
+        is_log ? fmt::format("hlosim profile {} --device=v5e", path)
+               : "files are found by the names that --xla_dump_to gives them, and by .hlo and .hlo.txt");
+  }
   return modules;
 }
 

@@ -170,7 +170,7 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
       "Memory of a device that all-gathers of loop-invariant values, hoisted out of loops, may "
       "take: 4GiB; 0: none; default: 1GiB");
   line.add_option(
-          "--device", options->device,
+          "-d,--device", options->device,
           "Hoist all-gathers of loop-invariant values while this device's memory has room, as for reports")
       .excludes(hoist);
   line.add_option(

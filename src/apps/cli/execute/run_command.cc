@@ -378,7 +378,7 @@ void declare_physical(CommandLine& line, RunOptions& options) {
   line.add_flag(
       "--physical", options.physical.wanted,
       "Execute against the assigned buffers; detects overlapping or prematurely freed memory (exit code 1)");
-  line.add_option("--device", options.physical.device,
+  line.add_option("-d,--device", options.physical.device,
                   "With --physical: the device's capacities and, where the text has none, its tiled layouts");
   declare_device_choices(line, options.physical.choices);
   line.add_option("--schedule", options.physical.schedule,

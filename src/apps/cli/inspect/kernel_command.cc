@@ -130,7 +130,7 @@ int kernel(const KernelArguments& options, Streams streams) {
 std::function<int()> declare_kernel(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<KernelArguments>();
   line.add_option("KERNEL", options->kernel, fmt::format("{}", fmt::join(kernel_names(), ", "))).required();
-  line.add_option("--device", options->device, "Device file or built-in device").required();
+  line.add_option("-d,--device", options->device, "Device file or built-in device").required();
   declare_device_choices(line, options->choices);
   line.add_option("--arg", options->arguments,
                   "Arguments by name: arrays, sizes and options, as in lhs=bf16[4096,512],form=forward")

@@ -255,7 +255,7 @@ std::function<int()> declare_buffers(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<BuffersArguments>();
   line.add_option("FILE", options->files, "HLO text or a buffer assignment dump; - is standard input")
       .required();
-  line.add_option("--device", options->device, "Device: capacities, tiled layouts, padded sizes");
+  line.add_option("-d,--device", options->device, "Device: capacities, tiled layouts, padded sizes");
   declare_device_choices(line, options->choices);
   declare_mesh(line, options->mesh);
   line.add_option("--format", options->format, "text, json, csv, usage, xla or xla-2022")

@@ -197,7 +197,7 @@ std::function<int()> declare_explain(CommandLine& line, Streams streams) {
   line.add_option("--computation", options->computation,
                   "Computation of the instruction; default: the one that executes it by itself");
   SimulationOptions& simulation = options->simulation;
-  line.add_option("--device", simulation.device,
+  line.add_option("-d,--device", simulation.device,
                   "Device file, built-in device or accelerator type: v4.yaml, v4, v5p-128");
   declare_device_choices(line, simulation.choices);
   line.add_option("--topology", simulation.topology, "Slice topology, e.g. 2x2x1");

@@ -174,7 +174,7 @@ std::function<int()> declare_calibrate(CommandLine& line, Streams streams) {
           "DATA", options->path,
           "Log folder or file of a profiler, or measured cases (JSON) as `hlosim accuracy` takes them")
       .required();
-  line.add_option("--device", options->device,
+  line.add_option("-d,--device", options->device,
                   "Device file, or a built-in device, whose constants are fitted")
       .required();
   declare_device_choices(line, options->choices);

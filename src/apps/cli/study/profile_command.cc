@@ -133,7 +133,7 @@ std::function<int()> declare_profile(CommandLine& line, Streams streams) {
   line.add_option("PROFILE", options->path,
                   "Log folder of a profiler, or one of its files: XSpace, trace, hlo_stats, op_profile")
       .required();
-  line.add_option("--device", options->device, "Device file or built-in device; default: the profile's");
+  line.add_option("-d,--device", options->device, "Device file or built-in device; default: the profile's");
   declare_device_choices(line, options->choices);
   line.add_option("--module", options->module_file,
                   "HLO file to simulate instead of the profile's own module");

@@ -95,7 +95,7 @@ void declare_fit(CommandLine& line, FitChoice& choice) {
   line.add_option("--fit-step", choice.unit, "Sizes are multiples of it; 0: what mesh and registers ask for")
       .from(0);
   line.add_option("--fit-most", choice.most, "No larger size is tried").from(1);
-  line.add_option("--device", choice.simulation.device, "With --fit: device file, or a built-in device");
+  line.add_option("-d,--device", choice.simulation.device, "With --fit: device file, or a built-in device");
   declare_device_choices(line, choice.simulation.choices);
   line.add_option("--topology", choice.simulation.topology, "With --fit: slice of chips, as in 2x4");
   line.add_option("--format", choice.format, "Of the table of --fit: text or json")

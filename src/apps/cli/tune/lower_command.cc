@@ -147,7 +147,7 @@ int lower_files(const LowerArguments& options, Streams streams) {
 std::function<int()> declare_lower(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<LowerArguments>();
   line.add_option("FILE", options->files, "HLO text files; - is standard input");
-  line.add_option("--device", options->device, "Device file, or a built-in device");
+  line.add_option("-d,--device", options->device, "Device file, or a built-in device");
   declare_device_choices(line, options->choices);
   line.add_option("--passes", options->passes,
                   "Run these passes in this order, on optimized modules too: a,b,c");

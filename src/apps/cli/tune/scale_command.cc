@@ -297,7 +297,7 @@ std::function<int()> declare_scale(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<ScaleArguments>();
   declare_model_source(line, options->from);
   line.add_option("--chips", options->chips, "Numbers of chips: 64,128,256, or 64..1024, which doubles");
-  line.add_option("--device", options->simulation.device, "Device file, or a built-in device: v5p");
+  line.add_option("-d,--device", options->simulation.device, "Device file, or a built-in device: v5p");
   declare_device_choices(line, options->simulation.choices);
   line.add_option(
       "--mesh", options->mesh,

@@ -91,7 +91,7 @@ bool set_all_reduce_offload(const DeviceChoices& choices) {
 void declare_serving_options(CommandLine& line, ServingArguments& options, Streams streams) {
   line.add_option("FILE", options.file, "Model file (examples/models); - is standard input").required();
   SimulationOptions& simulation = options.simulation;
-  line.add_option("--device", simulation.device, "Device file, or a built-in device, with a slice: v6e-8");
+  line.add_option("-d,--device", simulation.device, "Device file, or a built-in device, with a slice: v6e-8");
   declare_device_choices(line, simulation.choices);
   line.add_option("--topology", simulation.topology, "Slice topology, e.g. 2x4");
   declare_server(line, options);

@@ -226,7 +226,7 @@ class MeshTuner {
 };
 
 void declare_device(CommandLine& line, SimulationOptions& simulation) {
-  line.add_option("--device", simulation.device,
+  line.add_option("-d,--device", simulation.device,
                   "Device file, or a built-in device: v4, v4.yaml, my/device.yaml");
   declare_device_choices(line, simulation.choices);
   line.add_option("--topology", simulation.topology, "Slice topology, e.g. 4x4x4");

@@ -132,7 +132,7 @@ class TuneServingCommand {
 std::function<int()> declare_tune_serving(CommandLine& line, Streams streams) {
   const auto options = std::make_shared<TuneServingArguments>();
   line.add_option("FILE", options->file, "Model file (examples/models); - is standard input").required();
-  line.add_option("--device", options->devices, "Devices to compare: v6e,v7x").required();
+  line.add_option("-d,--device", options->devices, "Devices to compare: v6e,v7x").required();
   declare_device_choices(line, options->choices);
   line.add_option("--chips", options->chips, "Numbers of chips to compare").show_default();
   line.add_option("--weight-dtype", options->weights, "Stored types of layer weights: bf16, int8, int4, fp8")
