@@ -2,7 +2,7 @@
 
 Built is the extension alone, a file per processor at a time (CMAKE_BUILD_PARALLEL_LEVEL: another number): in build/release
 where scripts/hlosim or scripts/test compiled most of it before, else in build/pip-…; ``pip install .
---config-settings=build-dir=DIR`` builds in DIR, and ``cmake-args`` are handed on to CMake.
+--config-settings=build-dir=DIR`` builds in DIR, and ``cmake-args`` are passed to CMake.
 """
 import base64
 import fcntl
@@ -59,7 +59,7 @@ class Terminal:
             self.file = None
 
     def saw(self, line):
-        """Of ninja's lines those that begin with [done/all]; pip's own sign of life stands after ours."""
+        """Of ninja's lines those that begin with [done/all]; pip's own sign of life follows ours."""
         step = re.match(rb"\[(\d+)/(\d+)\]", line)
         if self.file and step:
             self.file.write("\r  Building hlosim: %s of %s files ...  " % tuple(one.decode() for one in step.groups()))
@@ -83,7 +83,7 @@ def compile_all(folder):
 
 
 def has_a_release_build():
-    """Whether build/release is there, and makes the package for this Python: Debian's, unless it was told of another."""
+    """Whether build/release is there, and makes the package for this Python: Debian's, unless it is configured for another."""
     debian, cache = pathlib.Path("/usr/bin/python3"), ROOT / "build/release/CMakeCache.txt"
     if not cache.exists() or not debian.exists() or not os.path.samefile(debian, sys.executable):
         return False

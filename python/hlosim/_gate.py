@@ -50,7 +50,7 @@ def _too_much(diff: Diff, limits: Mapping[str, float]) -> List[str]:
     for name, limit in limits.items():
         one = diff.metrics.get(name)
         if one is None:
-            raise ValueError("%s is no metric; there are %s" % (name, ", ".join(diff.metrics)))
+            raise ValueError("%s is not a metric; there are %s" % (name, ", ".join(diff.metrics)))
         if one["change"] > limit * one["before"]:
             share = " (+%.2f %%)" % (100 * one["change"] / one["before"]) if one["before"] else ""
             worse.append("%s: %s → %s%s, allowed +%g %%" % (
@@ -130,7 +130,7 @@ class Baselines:
         except ValueError as error:
             if self.update:
                 return None
-            raise AssertionError("%s is no baseline (%s); renew it with --hlosim-update, or HLOSIM_UPDATE=1"
+            raise AssertionError("%s is not a baseline (%s); renew it with --hlosim-update, or HLOSIM_UPDATE=1"
                                  % (self.path(name), error)) from None
 
     def write(self, name: str, report: Report) -> None:

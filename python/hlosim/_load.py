@@ -34,7 +34,7 @@ def _held(x: Any) -> Tuple[str, Union[str, bytes]]:
     if callable(getattr(x, "lower", None)):  # a jitted or traced function
         raise TypeError("hlosim.load: %s has no module yet: hlosim.load(f.lower(…)), or f.lower(…).compile()" % (
             type(x).__name__))
-    raise TypeError("hlosim.load: %s is no path, text or bytes, and has none of %s" % (
+    raise TypeError("hlosim.load: %s is not a path, text or bytes, and has none of %s" % (
         type(x).__name__, ", ".join(_HOLDERS)))
 
 
@@ -64,7 +64,7 @@ def load_all(x: Any, *, dim: Union[None, int, str, Sequence, Mapping[str, int]] 
     elif isinstance(x, str) or hasattr(x, "__fspath__"):
         name = os.fspath(x)
         if name == "-":
-            raise wrong("standard input is no module here", "hlosim.load(sys.stdin.read())")
+            raise wrong("standard input is not a module here", "hlosim.load(sys.stdin.read())")
     else:
         name, text = _held(x)
     modules, findings = _core.load(name, text, options)

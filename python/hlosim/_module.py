@@ -194,7 +194,7 @@ class Module:
         proof : bool
             Execute the program before and after each change.
         **options
-            As the class says.
+            As `Module` describes.
 
         Returns
         -------

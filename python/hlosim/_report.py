@@ -43,7 +43,7 @@ class Report:
         Raises
         ------
         ValueError
-            The text is no report's JSON.
+            The text is not the JSON of a report.
         """
         data = json.loads(text)
         if not isinstance(data, dict) or not {"module", "device", "time", "comparison"} <= set(data):

@@ -11,7 +11,7 @@ from ._table import Table
 
 
 class Serving:
-    """Throughput, latency and memory of a server; `serving` makes them. docs/serving.md says what each number means."""
+    """Throughput, latency and memory of a server; `serving` makes them. docs/serving.md defines each number."""
 
     def __init__(self, inputs: List[Input], names: List[str], options: Mapping[str, Any]):
         self._inputs, self._names, self._options = inputs, names, dict(options)

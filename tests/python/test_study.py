@@ -173,7 +173,7 @@ def test_pytest_plugin(pytester):
         path.write_text(path.read_text()[:100] if "step" in path.name else "{}")
     damaged = run(8_000)
     damaged.assert_outcomes(failed=2)
-    damaged.stdout.fnmatch_lines(["*test_step.json is no baseline*", "*test_fixture.json is no baseline*"])
+    damaged.stdout.fnmatch_lines(["*test_step.json is not a baseline*", "*test_fixture.json is not a baseline*"])
     run(8_000, "--hlosim-update").assert_outcomes(passed=2)
 
 

@@ -11,6 +11,7 @@ CLEAN = {
     "src/report/text.cc": 'print("the TensorCore stalls");  // the busiest unit alone\n// "said before" too\n',
     "src/report/html/page.js": 'announce("assumed");\n',
     "src/report/html/page.html": "<p>unspecified</p>\n",
+    "python/hlosim/a.py": '"""Assumes."""  # it says\nnote = "reported"\n',
     "tests/filetests/report/a.hlo": "// what it says\n// CHECK: perfect overlap\n",
 }
 HELP = """#!/bin/sh
@@ -25,6 +26,7 @@ WRONG = [("README.md", "The time of a matrix product.\n", "README.md:1: 'matrix 
          ("src/report/html/page.js", "\n\nannounce(`it waits`);\n", "src/report/html/page.js:3: 'waits'"),
          ("src/report/html/page.html", "<p>nobody</p>\n", "src/report/html/page.html:1: 'nobody'"),
          ("tests/filetests/report/a.hlo", "// CHECK: dearest\n", "a.hlo:1: 'dearest'"),
+         ("python/hlosim/a.py", '"""A."""\nnote = """x\nit says so"""\n', "python/hlosim/a.py:3: 'says'"),
          ("docs/a.md", "word " * 300 + "this is no number\n", "more than one in 500 words"),
          ("hlosim", HELP % "how it lies there", "hlosim help tune mesh:1: 'lies'")]
 
