@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "hlo/stored_values.h"
 #include "modules/list_rewriter.h"
 #include "ops/fusion_role.h"
 
@@ -37,9 +38,7 @@ class Algebra {
     const Attr* list = at(id).find(AttrKey::kDimensions);
     return list ? list->ints() : std::span<const int64_t>();
   }
-  Attr dimensions(const Ints& values) {
-    return Attr::make_list<int64_t>(AttrKey::kDimensions, AttrSyntax::kInts, rewriter_.editor().keep(values));
-  }
+  Attr dimensions(const Ints& values) { return ints_attr(module_, AttrKey::kDimensions, values); }
 
   /// What stands for `id`: itself if no rule fits.
   InstructionId visit(InstructionId id) {
@@ -170,12 +169,7 @@ class Algebra {
   InstructionId filled(InstructionId id, double value) {
     const ShapeRef shape = at(id).shape;
     const ElementType type = shape->element_type;
-    std::vector<std::byte> bytes(static_cast<size_t>(byte_width(type)));
-    const auto single = static_cast<float>(value);
-    if (type == ElementType::kF32) std::memcpy(bytes.data(), &single, sizeof single);  // integers: only 0
-    Literal* literal = module_.arena().make<Literal>();
-    literal->shape = module_.shapes().scalar(type);
-    literal->data = module_.arena().copy(bytes);
+    const Literal* literal = scalar_literal(module_, type, value);
     const InstructionId scalar = rewriter_.add(Opcode::kConstant, literal->shape, {});
     module_.instructions[scalar].literal = literal;
     if (shape->is_scalar()) return scalar;
@@ -211,7 +205,7 @@ class Algebra {
   /// A dynamic-slice whose place is known, or that has only one.
   InstructionId fixed_slice(InstructionId id) {
     const ShapeRef from = at(operand(id)).shape, to = at(id).shape;
-    std::vector<std::span<const int64_t>> ranges;
+    std::vector<Ints> ranges;
     if (at(id).operands.size() != static_cast<size_t>(from->rank()) + 1) return id;
     for (int64_t d = 0; d < from->rank(); ++d) {
       const InstructionId place = operand(id, static_cast<size_t>(d) + 1);
@@ -221,11 +215,10 @@ class Algebra {
         if (!at(place).literal || at(place).literal->elided || !at(place).shape->is_scalar()) return id;
         start = std::clamp<int64_t>(place_of(*at(place).literal), 0, room);
       }
-      ranges.push_back(rewriter_.editor().keep(Ints{start, start + to->dim(d), 1}));
+      ranges.push_back({start, start + to->dim(d), 1});
     }
     if (same_array(id, operand(id))) return operand(id);
-    const Attr attrs[] = {Attr::make_list<std::span<const int64_t>>(AttrKey::kSlice, AttrSyntax::kSlices,
-                                                                    module_.arena().copy(ranges))};
+    const Attr attrs[] = {int_lists_attr(module_, AttrKey::kSlice, AttrSyntax::kSlices, ranges)};
     return rewriter_.add(Opcode::kSlice, to, {operand(id)}, attrs);
   }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "hlo/stored_values.h"
+
 namespace hlosim {
 namespace {
 
@@ -34,13 +36,12 @@ AsyncPair async_pair(ModuleEditor& editor, ComputationId in, const AsyncPairSpec
   std::vector<ShapeRef> shapes;
   for (const InstructionId operand : operands) shapes.push_back(module[operand].shape);
   const ShapeRef result = spec.shape ? spec.shape : what.shape;
-  const std::vector<ComputationId> called{wrapped(editor, what, spec, shapes, result)};
+  const ComputationId called = wrapped(editor, what, spec, shapes, result);
 
   const ShapeRef context = module.shapes().with_memory_space(
       module.shapes().with_default_layouts(module.shapes().scalar(ElementType::kU32)), kSyncSpace);
   const ShapeRef parts[] = {module.shapes().tuple(shapes), result, context};
-  std::vector<Attr> attrs{
-      Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation, module.arena().copy(called))};
+  std::vector<Attr> attrs{computation_attr(module, AttrKey::kCalls, called)};
   if (spec.thread != "main")
     attrs.push_back(Attr::make_text(AttrKey::kAsyncExecutionThread, AttrSyntax::kString,
                                     module.arena().copy(fmt::format("\"{}\"", spec.thread))));

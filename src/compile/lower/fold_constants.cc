@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exec/instruction_programs.h"
+#include "hlo/stored_values.h"
 #include "modules/list_rewriter.h"
 #include "ops/fusion_role.h"
 
@@ -59,7 +60,7 @@ class Folder {
     const ShapeRef shape = module_.shapes().scalar(instruction.shape->element_type);
     const InstructionId scalar = rewriter_.add_like(instruction, to_text(instruction.opcode), shape, scalars);
     const InstructionId value = folded(scalar);
-    const Attr dimensions[] = {Attr::make_list<int64_t>(AttrKey::kDimensions, AttrSyntax::kInts, {})};
+    const Attr dimensions[] = {ints_attr(module_, AttrKey::kDimensions, {})};
     return rewriter_.add(Opcode::kBroadcast, instruction.shape, {value}, dimensions);
   }
 
@@ -78,11 +79,9 @@ class Folder {
     (*program)->call(device, arguments, results);
     if (device.failed() || !results[0].bytes()) return id;
     const auto bytes = static_cast<size_t>(data_bytes(results[0].shape));
-    Literal* literal = module_.arena().make<Literal>();
-    literal->shape = module_[id].shape;
-    literal->data = module_.arena().copy(std::span<const std::byte>(results[0].bytes(), bytes));
     const InstructionId constant = rewriter_.add(Opcode::kConstant, module_[id].shape, {});
-    module_.instructions[constant].literal = literal;
+    module_.instructions[constant].literal =
+        array_literal(module_, module_[id].shape, {results[0].bytes(), bytes});
     return constant;
   }
 

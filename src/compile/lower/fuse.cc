@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "hlo/same_content.h"
+#include "hlo/stored_values.h"
 #include "lower/fusion_plan.h"
 
 namespace hlosim {
@@ -109,10 +110,8 @@ class FusionWriter {
   }
 
   void put_call(const FusionGroup& group, ComputationId body, const std::vector<InstructionId>& operands) {
-    const std::vector<ComputationId> called{body};
-    std::vector<Attr> attrs = {
-        Attr::make_text(AttrKey::kKind, AttrSyntax::kWord, group.kind),
-        Attr::make_list(AttrKey::kCalls, AttrSyntax::kComputation, module_.arena().copy(called))};
+    std::vector<Attr> attrs = {Attr::make_text(AttrKey::kKind, AttrSyntax::kWord, group.kind),
+                               computation_attr(module_, AttrKey::kCalls, body)};
     if (const Attr* metadata = module_[group.outputs[0]].find(AttrKey::kMetadata)) attrs.push_back(*metadata);
     const ShapeRef shape = module_[module_[body].root].shape;
     const InstructionId call = editor_.add(computation_, Opcode::kFusion, "fusion", shape, operands, attrs);

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "hlo/graph.h"
+#include "hlo/stored_values.h"
 #include "lower/async_pair.h"
 #include "modules/edit.h"
 #include "modules/next_iteration.h"
@@ -258,15 +259,13 @@ class HostPipeline {
 
   InstructionId zeros(ComputationId in, ShapeRef shape, std::vector<InstructionId>& list) {
     const std::vector<std::byte> bytes(static_cast<size_t>(byte_width(shape->element_type)));
-    Literal* literal = module_.arena().make<Literal>();
-    literal->shape = module_.shapes().with_default_layouts(module_.shapes().scalar(shape->element_type));
-    literal->data = module_.arena().copy(std::span<const std::byte>(bytes));
-    const InstructionId zero = editor_.add(in, Opcode::kConstant, "zero", literal->shape, {});
-    module_.instructions[zero].literal = literal;
+    const ShapeRef scalar =
+        module_.shapes().with_default_layouts(module_.shapes().scalar(shape->element_type));
+    const InstructionId zero = editor_.add(in, Opcode::kConstant, "zero", scalar, {});
+    module_.instructions[zero].literal = array_literal(module_, scalar, bytes);
     list.push_back(zero);
     const InstructionId from[] = {zero};
-    const Attr attrs[] = {
-        Attr::make_list(AttrKey::kDimensions, AttrSyntax::kInts, std::span<const int64_t>())};
+    const Attr attrs[] = {ints_attr(module_, AttrKey::kDimensions, {})};
     list.push_back(editor_.add(in, Opcode::kBroadcast, "unwritten", shape, from, attrs));
     return list.back();
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/contains.h"
+#include "hlo/stored_values.h"
 #include "modules/list_rewriter.h"
 
 namespace hlosim {
@@ -84,16 +85,14 @@ class VectorProducts {
                     const Ints& places) {
     const InstructionId a = as_f32(matrix.operand), b = as_f32(weights.operand);
     const ShapeRef whole = module_[a].shape;
-    const Attr broadcast_to[] = {list(AttrKey::kDimensions, places)};
+    const Attr broadcast_to[] = {ints_attr(module_, AttrKey::kDimensions, places)};
     const InstructionId spread = rewriter_.add(Opcode::kBroadcast, whole, {b}, broadcast_to);
     const InstructionId product = rewriter_.add(Opcode::kMultiply, whole, {a, spread});
     Ints summed = matrix.contracting;
     std::sort(summed.begin(), summed.end());
-    const ComputationId called[] = {addition()};
-    const Attr attrs[] = {
-        list(AttrKey::kDimensions, summed),
-        Attr::make_list<ComputationId>(AttrKey::kToApply, AttrSyntax::kComputation,
-                                       module_.arena().copy(std::span<const ComputationId>(called)))};
+    const ComputationId called = addition();
+    const Attr attrs[] = {ints_attr(module_, AttrKey::kDimensions, summed),
+                          computation_attr(module_, AttrKey::kToApply, called)};
     const ShapeRef wanted = module_[id].shape;
     const ShapeRef shape = module_.shapes().array(ElementType::kF32, wanted->dimensions);
     const InstructionId total = rewriter_.add(Opcode::kReduce, shape, {product, zero()}, attrs);
@@ -109,10 +108,7 @@ class VectorProducts {
   }
 
   InstructionId zero() {
-    const std::array<std::byte, sizeof(float)> bytes{};
-    Literal* literal = module_.arena().make<Literal>();
-    literal->shape = module_.shapes().scalar(ElementType::kF32);
-    literal->data = module_.arena().copy(std::span<const std::byte>(bytes));
+    const Literal* literal = scalar_literal(module_, ElementType::kF32, 0);
     const InstructionId scalar = rewriter_.add(Opcode::kConstant, literal->shape, {});
     module_.instructions[scalar].literal = literal;
     return scalar;
@@ -129,10 +125,6 @@ class VectorProducts {
     module_.computations[addition_].instructions.push_back(sum);
     module_.computations[addition_].root = sum;
     return addition_;
-  }
-
-  Attr list(AttrKey key, const Ints& values) {
-    return Attr::make_list<int64_t>(key, AttrSyntax::kInts, editor_.keep(values));
   }
 
   ModuleEditor& editor_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hlo/module_reader.h"
+#include "hlo/stored_values.h"
 #include "modules/async_forms.h"
 #include "modules/compact.h"
 
@@ -79,10 +80,7 @@ class Splitter {
     if (!form.wraps) return editor_.add(id, form.start, name, shape, what.operands, what.attrs);
     std::vector<Attr> own, wrapped;
     for (const Attr& attr : what.attrs) (is_common_attr(attr.key) ? own : wrapped).push_back(attr);
-    const ComputationId called[] = {wrap(what, wrapped)};
-    own.push_back(Attr::make_list(
-        AttrKey::kCalls, AttrSyntax::kComputation,
-        std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(called)))));
+    own.push_back(computation_attr(module_, AttrKey::kCalls, wrap(what, wrapped)));
     return editor_.add(id, form.start, name, shape, what.operands, own);
   }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <unordered_set>
 
-#include "hlo/number.h"
+#include "hlo/stored_values.h"
 #include "mlir/stable_operations.h"
 #include "stablehlo/shardings.h"
 #include "stablehlo/types.h"
@@ -262,29 +262,13 @@ InstructionId OpLowering::constant(const Literal* literal) {
 
 InstructionId OpLowering::constant_ints(ElementType type, std::span<const int64_t> dimensions,
                                         std::span<const int64_t> values) {
-  std::vector<std::byte> bytes;
-  const auto width = static_cast<size_t>(byte_width(type));
-  for (const int64_t value : values) {
-    const auto* begin = reinterpret_cast<const std::byte*>(&value);
-    bytes.insert(bytes.end(), begin, begin + width);
-  }
-  const std::span<const std::byte> kept = arena().copy(bytes);
-  return constant(arena().make<Literal>(Literal{shapes().array(type, dimensions), kept, false, {}}));
+  return constant(integer_literal(builder().module(), shapes().array(type, dimensions), values));
 }
 
 InstructionId OpLowering::number(ElementType type, double value) {
   if (failed()) return {};
   if (type == ElementType::kInvalid) return fail("expects arrays of numbers");
-  uint64_t bits[2] = {};
-  if (is_complex(type)) {
-    bits[0] = encode_number(type == ElementType::kC64 ? ElementType::kF32 : ElementType::kF64, value);
-  } else {
-    bits[0] = encode_number(type, value);
-  }
-  const auto width = static_cast<size_t>(byte_width(type));
-  const std::span<const std::byte> kept =
-      arena().copy(std::span<const std::byte>(reinterpret_cast<const std::byte*>(bits), width));
-  return constant(arena().make<Literal>(Literal{shapes().scalar(type), kept, false, {}}));
+  return constant(scalar_literal(builder().module(), type, value));
 }
 
 InstructionId OpLowering::splat(InstructionId scalar, ShapeRef dimensions) {

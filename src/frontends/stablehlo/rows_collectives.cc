@@ -1,6 +1,7 @@
 // Operations of several devices together.
 #include <algorithm>
 
+#include "hlo/stored_values.h"
 #include "stablehlo/shardings.h"
 
 namespace hlosim::stablehlo {
@@ -83,12 +84,9 @@ std::optional<Attr> replica_groups(OpLowering& op) {
     groups = mesh_groups(op, *given);
     if (!groups) return std::nullopt;
   } else {
-    std::vector<std::span<const int64_t>> lists;
-    for (std::vector<int64_t>& row : op.table("replica_groups", 1)) {
-      std::erase(row, -1);
-      lists.push_back(op.arena().copy(row));
-    }
-    groups->groups = op.arena().copy(lists);
+    std::vector<std::vector<int64_t>> lists = op.table("replica_groups", 1);
+    for (std::vector<int64_t>& list : lists) std::erase(list, -1);
+    groups->groups = stored_lists(op.builder().module(), lists);
   }
   return Attr::make_struct(AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups,
                            static_cast<const ReplicaGroups*>(op.arena().make<ReplicaGroups>(*groups)));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hlo/number.h"
+#include "hlo/stored_values.h"
 
 namespace hlosim {
 
@@ -93,14 +93,7 @@ Attr ModelParts::attr(const ExpressionAttr& attr, ElementType type) {
 }
 
 InstructionId ModelParts::constant(ModuleBuilder::Body& body, ElementType type, double value) {
-  Module& module = builder_.module();
-  const uint64_t bits = encode_number(type, value);
-  const auto width = static_cast<size_t>(byte_width(type));
-  Literal literal;
-  literal.shape = module.shapes().scalar(type);
-  literal.data =
-      module.arena().copy(std::span<const std::byte>(reinterpret_cast<const std::byte*>(&bits), width));
-  return builder_.constant(body, module.arena().make<Literal>(literal), {});
+  return builder_.constant(body, scalar_literal(builder_.module(), type, value), {});
 }
 
 // ── emitting ──

@@ -6,6 +6,7 @@
 
 #include "hlo/graph.h"
 #include "hlo/module_reader.h"
+#include "hlo/stored_values.h"
 
 namespace hlosim {
 namespace {
@@ -189,9 +190,7 @@ bool ModuleReader::wrap_async_start(Draft& draft) {
   ok = ok && finish_computation(inner, start.opcode_offset);
   pop_scope();
   if (!ok) return false;
-  Attr calls = Attr::make_list(
-      AttrKey::kCalls, AttrSyntax::kComputation,
-      std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(&id, 1))));
+  Attr calls = computation_attr(module_, AttrKey::kCalls, id);
   calls.offset = start.opcode_offset;
   own.push_back(calls);
   start.attrs = module_.arena().copy(own);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "hlo/legacy.h"
 #include "hlo/module_reader.h"
+#include "hlo/stored_values.h"
 
 namespace hlosim {
 namespace {
@@ -114,13 +115,10 @@ bool ModuleReader::read_group_ids(Attr& attr) {
       members.resize(static_cast<size_t>(ids[replica]) + 1);
     members[static_cast<size_t>(ids[replica])].push_back(static_cast<int64_t>(replica));
   }
-  Arena& arena = module_.arena();
-  std::vector<std::span<const int64_t>> lists;
-  for (const auto& group : members) lists.push_back(arena.copy(group));
   ReplicaGroups groups;
-  groups.groups = arena.copy(lists);
+  groups.groups = stored_lists(module_, members);
   attr = Attr::make_struct(AttrKey::kReplicaGroups, AttrSyntax::kReplicaGroups,
-                           static_cast<const ReplicaGroups*>(arena.make<ReplicaGroups>(groups)));
+                           static_cast<const ReplicaGroups*>(module_.arena().make<ReplicaGroups>(groups)));
   return true;
 }
 

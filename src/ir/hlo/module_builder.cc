@@ -8,6 +8,7 @@
 #include "hlo/attr_reader.h"
 #include "hlo/module_reader.h"
 #include "hlo/reserved_words.h"
+#include "hlo/stored_values.h"
 
 namespace hlosim {
 namespace {
@@ -237,13 +238,11 @@ Module ModuleBuilder::finish(std::string_view name, ComputationId entry, std::sp
 // ── Attributes ────────────────────────────────────────────────────────────────────────────────
 
 Attr ModuleBuilder::ints(AttrKey key, std::span<const int64_t> values) {
-  return Attr::make_list<int64_t>(key, AttrSyntax::kInts, module_.arena().copy(values));
+  return ints_attr(module_, key, values);
 }
 
 Attr ModuleBuilder::lists(AttrKey key, const std::vector<std::vector<int64_t>>& lists) {
-  std::vector<std::span<const int64_t>> kept;
-  for (const auto& list : lists) kept.push_back(module_.arena().copy(list));
-  return Attr::make_list<std::span<const int64_t>>(key, AttrSyntax::kIntLists, module_.arena().copy(kept));
+  return int_lists_attr(module_, key, AttrSyntax::kIntLists, lists);
 }
 
 Attr ModuleBuilder::text(AttrKey key, std::string_view text) {

@@ -1,7 +1,6 @@
 #include "partition/emitter.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -123,22 +122,6 @@ InstructionId Emitter::tuple(std::span<const InstructionId> elements) {
 
 // ── attributes ──────────────────────────────────────────────────
 
-Attr Emitter::ints(AttrKey key, std::span<const int64_t> values, AttrSyntax syntax) {
-  return Attr::make_list<int64_t>(key, syntax, module_.arena().copy(values));
-}
-
-Attr Emitter::lists(AttrKey key, AttrSyntax syntax, const std::vector<std::vector<int64_t>>& values) {
-  std::vector<std::span<const int64_t>> kept;
-  for (const std::vector<int64_t>& one : values)
-    kept.push_back(module_.arena().copy(std::span<const int64_t>(one)));
-  return Attr::make_list<std::span<const int64_t>>(key, syntax, module_.arena().copy(kept));
-}
-
-Attr Emitter::calls(AttrKey key, ComputationId computation) {
-  const std::vector<ComputationId> one = {computation};
-  return Attr::make_list<ComputationId>(key, AttrSyntax::kComputation, module_.arena().copy(one));
-}
-
 Attr Emitter::window(std::span<const WindowDimension> dimensions) {
   Window made;
   made.dimensions = module_.arena().copy(dimensions);
@@ -158,11 +141,8 @@ ShapeRef Emitter::resized(ShapeRef shape, int64_t dimension, int64_t size) {
   return resized(shape, sizes);
 }
 
-InstructionId Emitter::constant(ShapeRef shape, std::span<const std::byte> data) {
-  Literal* literal = module_.arena().make<Literal>();
-  literal->shape = shape;
-  literal->data = module_.arena().copy(data);
-  const InstructionId id = add(Opcode::kConstant, shape, {});
+InstructionId Emitter::constant(const Literal* literal) {
+  const InstructionId id = add(Opcode::kConstant, literal->shape, {});
   module_.instructions[id].literal = literal;
   return id;
 }
@@ -170,27 +150,14 @@ InstructionId Emitter::constant(ShapeRef shape, std::span<const std::byte> data)
 InstructionId Emitter::number(int64_t value, ElementType type) {
   InstructionId& known = scope().numbers[{value, type}];
   if (known.valid()) return known;
-  std::vector<std::byte> data(static_cast<size_t>(byte_width(type)));
-  if (is_complex(type)) {
-    const ElementType part = type == ElementType::kC64 ? ElementType::kF32 : ElementType::kF64;
-    const uint64_t bits = encode_number(part, static_cast<double>(value));
-    std::memcpy(data.data(), &bits, data.size() / 2);
-  } else {
-    const uint64_t bits =
-        is_float(type) ? encode_number(type, static_cast<double>(value)) : static_cast<uint64_t>(value);
-    std::memcpy(data.data(), &bits, std::min(data.size(), sizeof bits));
-  }
-  return known = constant(module_.shapes().scalar(type), data);
+  const bool is_whole = !is_float(type) && !is_complex(type);  // doubles don't hold all of these
+  return known = constant(is_whole ? integer_literal(module_, module_.shapes().scalar(type), {&value, 1})
+                                   : scalar_literal(module_, type, static_cast<double>(value)));
 }
 
 InstructionId Emitter::list(std::span<const int64_t> values) {
-  std::vector<std::byte> data(values.size() * sizeof(int32_t));
-  for (size_t i = 0; i < values.size(); ++i) {
-    const auto value = static_cast<int32_t>(values[i]);
-    std::memcpy(data.data() + i * sizeof value, &value, sizeof value);
-  }
   const int64_t sizes[] = {static_cast<int64_t>(values.size())};
-  return constant(module_.shapes().array(ElementType::kS32, sizes), data);
+  return constant(integer_literal(module_, module_.shapes().array(ElementType::kS32, sizes), values));
 }
 
 InstructionId Emitter::plus(InstructionId a, InstructionId b) { return add(Opcode::kAdd, shape(a), {a, b}); }
@@ -301,9 +268,9 @@ InstructionId Emitter::neutral(PartialKind kind, ElementType type) {
   const bool max = kind == PartialKind::kMax;
   if (!is_float(type)) return number(integer_limit(type, !max), type);
   const uint64_t bits = float_limit(type, !max);
-  std::vector<std::byte> data(static_cast<size_t>(byte_width(type)));
-  std::memcpy(data.data(), &bits, data.size());
-  return constant(module_.shapes().scalar(type), data);
+  const auto width = static_cast<size_t>(byte_width(type));
+  return constant(
+      array_literal(module_, module_.shapes().scalar(type), std::as_bytes(std::span(&bits, 1)).first(width)));
 }
 
 // ── arrays ──────────────────────────────────────────────────────
@@ -469,9 +436,7 @@ const ReplicaGroups* Emitter::partition_groups(const AxisList& along) {
       made.iota_reshape = module_.arena().copy(found.reshape);
       if (found.order.size() > 1) made.iota_transpose = module_.arena().copy(found.order);
     } else {
-      std::vector<std::span<const int64_t>> kept;
-      for (const auto& one : found.lists) kept.push_back(module_.arena().copy(std::span<const int64_t>(one)));
-      made.groups = module_.arena().copy(kept);
+      made.groups = stored_lists(module_, found.lists);
     }
     groups = module_.arena().make<ReplicaGroups>(made);
   }
@@ -486,13 +451,13 @@ const ReplicaGroups* Emitter::global_groups(const AxisList& along) {
   const ReplicaGroups*& groups = global_groups_[along];
   if (groups) return groups;
   ReplicaGroups made;
-  std::vector<std::span<const int64_t>> kept;
+  std::vector<std::vector<int64_t>> all;
   for (int64_t replica = 0; replica < replicas; ++replica)
     for (std::vector<int64_t> one : expand_replica_groups(*of_one, axes_.devices())) {
       for (int64_t& id : one) id += replica * axes_.devices();
-      kept.push_back(module_.arena().copy(std::span<const int64_t>(one)));
+      all.push_back(std::move(one));
     }
-  made.groups = module_.arena().copy(kept);
+  made.groups = stored_lists(module_, all);
   return groups = module_.arena().make<ReplicaGroups>(made);
 }
 

@@ -15,6 +15,7 @@
 
 #include "hlo/module_editor.h"
 #include "hlo/op_def.h"
+#include "hlo/stored_values.h"
 #include "sharding/tiling.h"
 
 namespace hlosim {
@@ -66,9 +67,13 @@ class Emitter {
 
   // ── attributes ──
 
-  Attr ints(AttrKey key, std::span<const int64_t> values, AttrSyntax syntax = AttrSyntax::kInts);
-  Attr lists(AttrKey key, AttrSyntax syntax, const std::vector<std::vector<int64_t>>& values);
-  Attr calls(AttrKey key, ComputationId computation);
+  Attr ints(AttrKey key, std::span<const int64_t> values, AttrSyntax syntax = AttrSyntax::kInts) {
+    return ints_attr(module_, key, values, syntax);
+  }
+  Attr lists(AttrKey key, AttrSyntax syntax, const std::vector<std::vector<int64_t>>& values) {
+    return int_lists_attr(module_, key, syntax, values);
+  }
+  Attr calls(AttrKey key, ComputationId computation) { return computation_attr(module_, key, computation); }
   Attr window(std::span<const WindowDimension> dimensions);
 
   // ── shapes and scalars ──
@@ -141,7 +146,7 @@ class Emitter {
 
   Scope& scope() { return scopes_.back(); }
   InstructionId place();
-  InstructionId constant(ShapeRef shape, std::span<const std::byte> data);
+  InstructionId constant(const Literal* literal);
   InstructionId list(std::span<const int64_t> values);
   /// Originals' names, which are free again once the originals are gone.
   std::vector<std::pair<InstructionId, std::string_view>> originals_;

@@ -4,6 +4,7 @@
 
 #include "hlo/graph.h"
 #include "hlo/module_reader.h"
+#include "hlo/stored_values.h"
 #include "memory/module_graph.h"
 #include "modules/compact.h"
 #include "modules/edit.h"
@@ -142,10 +143,7 @@ class PlanWriter {
     const InstructionId root = editor_.add(body, what.opcode, to_text(what.opcode), to, parameters, wrapped);
     module_.computations[body].instructions.push_back(root);
     module_.computations[body].root = root;
-    const ComputationId called[] = {body};
-    own.push_back(Attr::make_list(
-        AttrKey::kCalls, AttrSyntax::kComputation,
-        std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(called)))));
+    own.push_back(computation_attr(module_, AttrKey::kCalls, body));
     const std::string name(to_text(what.opcode));
     const ShapeRef parts[] = {module_.shapes().tuple(operands), to, context()};
     const InstructionId begin = editor_.add(what.parent, Opcode::kAsyncStart, name + "-start",
@@ -191,10 +189,7 @@ class PlanWriter {
       const ComputationId slice = slice_computation(module_[from].shape, to, origin.cut, first, last);
       const ShapeRef sources[] = {module_[from].shape};
       const ShapeRef parts[] = {module_.shapes().tuple(sources), to, context()};
-      const ComputationId called[] = {slice};
-      const Attr attrs[] = {Attr::make_list(
-          AttrKey::kCalls, AttrSyntax::kComputation,
-          std::span<const ComputationId>(module_.arena().copy(std::span<const ComputationId>(called))))};
+      const Attr attrs[] = {computation_attr(module_, AttrKey::kCalls, slice)};
       const InstructionId source[] = {from};
       const InstructionId begin = editor_.add(parent, Opcode::kAsyncStart, "slice-start",
                                               module_.shapes().tuple(parts), source, attrs);
@@ -217,14 +212,10 @@ class PlanWriter {
     const ComputationId id = editor_.add_computation("async_slice");
     module_.computations[id].is_async_sugar = true;
     const InstructionId operand[] = {editor_.add_parameter(id, "param", from)};
-    std::vector<std::span<const int64_t>> bounds;
-    for (int64_t d = 0; d < from->rank(); ++d) {
-      const int64_t own[] = {d == dimension ? first : 0, d == dimension ? last : from->dim(d), 1};
-      bounds.push_back(module_.arena().copy(std::span<const int64_t>(own)));
-    }
-    const Attr attrs[] = {Attr::make_list<std::span<const int64_t>>(
-        AttrKey::kSlice, AttrSyntax::kSlices,
-        module_.arena().copy(std::span<const std::span<const int64_t>>(bounds)))};
+    std::vector<std::vector<int64_t>> bounds;
+    for (int64_t d = 0; d < from->rank(); ++d)
+      bounds.push_back({d == dimension ? first : 0, d == dimension ? last : from->dim(d), 1});
+    const Attr attrs[] = {int_lists_attr(module_, AttrKey::kSlice, AttrSyntax::kSlices, bounds)};
     const InstructionId root = editor_.add(id, Opcode::kSlice, "slice", to, operand, attrs);
     module_.computations[id].instructions.push_back(root);
     module_.computations[id].root = root;

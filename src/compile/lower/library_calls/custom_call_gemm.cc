@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "hlo/stored_values.h"
 #include "lower/library_calls/custom_call_spellings.h"
 #include "ops/custom_calls/gemm_config.h"
 
@@ -35,7 +36,7 @@ InstructionId spell_out_product(Spelling& spelling, const DotRoles& roles, Eleme
   add_free(rhs, roles.rhs_batch, roles.rhs_contracting);
   std::vector<Attr> attrs;
   const auto note = [&](AttrKey key, const std::vector<int64_t>& dimensions) {
-    if (!dimensions.empty()) attrs.push_back(spelling.ints(key, dimensions));
+    if (!dimensions.empty()) attrs.push_back(ints_attr(spelling.module(), key, dimensions));
   };
   note(AttrKey::kLhsBatchDims, roles.lhs_batch);
   note(AttrKey::kLhsContractingDims, roles.lhs_contracting);

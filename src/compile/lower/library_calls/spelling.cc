@@ -1,10 +1,8 @@
 #include "lower/library_calls/spelling.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "base/check.h"
-#include "hlo/number.h"
+#include "hlo/stored_values.h"
 
 namespace hlosim {
 
@@ -19,20 +17,14 @@ InstructionId Spelling::add(Opcode opcode, ShapeRef shape, std::initializer_list
 }
 
 InstructionId Spelling::constant(ElementType type, double value) {
-  HLOSIM_CHECK(!is_complex(type), "a constant of type {}", to_text(type));
-  const uint64_t bits = encode_number(type, value);
-  std::vector<std::byte> data(static_cast<size_t>(byte_width(type)));
-  std::memcpy(data.data(), &bits, data.size());
-  Literal* literal = module().arena().make<Literal>();
-  literal->shape = module().shapes().scalar(type);
-  literal->data = module().arena().copy(data);
+  const Literal* literal = scalar_literal(module(), type, value);
   const InstructionId id = add(Opcode::kConstant, literal->shape, {});
   module().instructions[id].literal = literal;
   return id;
 }
 
 InstructionId Spelling::broadcast(InstructionId id, ShapeRef shape, std::span<const int64_t> dimensions) {
-  const Attr attrs[] = {ints(AttrKey::kDimensions, dimensions)};
+  const Attr attrs[] = {ints_attr(module(), AttrKey::kDimensions, dimensions)};
   return add(Opcode::kBroadcast, shape, {id}, attrs);
 }
 

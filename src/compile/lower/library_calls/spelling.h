@@ -38,9 +38,6 @@ class Spelling {
   /// The same where it already is so.
   InstructionId converted(InstructionId id, ElementType type);
   InstructionId reshaped(InstructionId id, std::span<const int64_t> dimensions);
-  Attr ints(AttrKey key, std::span<const int64_t> values) {
-    return Attr::make_list<int64_t>(key, AttrSyntax::kInts, editor_.keep(values));
-  }
 
   /// `first`, as the call's result: the first element of its tuple, with zeros behind, or all of it.
   InstructionId result(InstructionId first);

@@ -6,6 +6,7 @@
 
 #include "advise/kinds/kinds.h"
 #include "advise/module_edits.h"
+#include "hlo/stored_values.h"
 #include "modules/trip_count.h"
 
 namespace hlosim {
@@ -35,20 +36,14 @@ Result<void> unroll(ModuleEditor& editor, const std::string& name, int64_t facto
   if (!turns.known() || turns.count % factor != 0) return failure("its trip count is no longer a multiple");
   const ComputationId body = body_of(module[*loop]), together = editor.add_computation("unrolled");
   InstructionId state = editor.add_parameter(together, "state", module[*loop].shape);
-  const ComputationId called[] = {body};
-  const Attr calls[] = {
-      Attr::make_list<ComputationId>(AttrKey::kToApply, AttrSyntax::kComputation,
-                                     module.arena().copy(std::span<const ComputationId>(called)))};
+  const Attr calls[] = {computation_attr(module, AttrKey::kToApply, body)};
   for (int64_t i = 0; i < factor; ++i) {
     const InstructionId operands[] = {state};
     state = editor.add(together, Opcode::kCall, "turn", module[*loop].shape, operands, calls);
     module.computations[together].instructions.push_back(state);
   }
   module.computations[together].root = state;
-  const ComputationId bodies[] = {together};
-  editor.set_attr(
-      *loop, Attr::make_list<ComputationId>(AttrKey::kBody, AttrSyntax::kComputation,
-                                            module.arena().copy(std::span<const ComputationId>(bodies))));
+  editor.set_attr(*loop, computation_attr(module, AttrKey::kBody, together));
   return state_turns(editor, *loop, turns.count / factor);
 }
 
