@@ -8,7 +8,7 @@
 
 #include "base/number_text.h"
 #include "base/text.h"
-#include "base/value.h"
+#include "text/entry_fields.h"
 
 namespace hlosim {
 namespace {
@@ -24,55 +24,39 @@ std::optional<double> share(std::string_view text) {
   return percent_text ? value / 100 : value;
 }
 
-class Reader {
- public:
-  explicit Reader(DiagnosticList& problems) : problems_(problems) {}
-
-  /// What the limits of a section are called, and where they go.
-  struct Keys {
-    std::string_view first, second;
-    std::optional<double> AccuracyLimit::*into_first;
-    std::optional<double> AccuracyLimit::*into_second;
-  };
-
-  void section(const Value& value, const Keys& keys, std::vector<AccuracyLimit>& into) {
-    if (!value.is_map())
-      return wrong(value, fmt::format("'{}' is a section of limits, not {}", value.key, described(value)));
-    for (const Value& one : value.items) {
-      AccuracyLimit limit;
-      limit.name = one.key;
-      if (!one.is_map()) {
-        wrong(one,
-              fmt::format("the limits of '{}' are keys and shares, not {}", shown(one.key), described(one)));
-        continue;
-      }
-      for (const Value& item : one.items)
-        read(item, keys.first, limit.*keys.into_first, keys.second, limit.*keys.into_second);
-      into.push_back(std::move(limit));
-    }
-  }
-
-  void wrong(const Value& value, std::string message, std::string hint = {}) {
-    problems_.add(error_at(value, std::move(message), std::move(hint)));
-  }
-
- private:
-  void read(const Value& item, std::string_view first, std::optional<double>& into, std::string_view second,
-            std::optional<double>& into_second) {
-    if (item.key != first && item.key != second) {
-      problems_.add(error_at_key(
-          item, fmt::format("'{}' is not a limit here: {} or {}", shown(item.key), first, second)));
-      return;
-    }
-    const std::optional<double> value = item.is_scalar() ? share(item.text) : std::nullopt;
-    if (!value)
-      return wrong(
-          item, fmt::format("'{}': expected a share such as 4 % or 0.04, not {}", item.key, described(item)));
-    (item.key == first ? into : into_second) = value;
-  }
-
-  DiagnosticList& problems_;
+/// A section of the file: where its limits go, and the two keys that each has.
+struct Section {
+  std::string_view name;
+  std::vector<AccuracyLimit> AccuracyLimits::*into;
+  struct {
+    std::string_view key;
+    std::optional<double> AccuracyLimit::*into;
+  } keys[2];
 };
+constexpr Section kSections[] = {
+    {"rows", &AccuracyLimits::rows, {{"median", &AccuracyLimit::median}, {"p90", &AccuracyLimit::p90}}},
+    {"steps", &AccuracyLimits::steps, {{"error", &AccuracyLimit::error}, {"sum", &AccuracyLimit::sum}}},
+    {"ladders",
+     &AccuracyLimits::ladders,
+     {{"growth", &AccuracyLimit::growth}, {"fixed", &AccuracyLimit::fixed}}},
+};
+
+AccuracyLimit read_limit(const Value& value, const Section& section, DiagnosticList& problems) {
+  AccuracyLimit limit;
+  limit.name = value.key;
+  EntryFields fields(
+      value, fmt::format("\"{}\": {} or {}", shown(value.key), section.keys[0].key, section.keys[1].key),
+      problems);
+  for (const auto& [key, into] : section.keys) {
+    const Value* item = fields.find(key);
+    if (!item) continue;
+    limit.*into = item->is_scalar() ? share(item->text) : std::nullopt;
+    if (!(limit.*into))
+      fields.wrong(key, fmt::format("\"{}\" is a share such as 4 % or 0.04, not {}", key, described(*item)));
+  }
+  fields.refuse_rest();
+  return limit;
+}
 
 void hold(std::vector<std::string>& broken, const std::string& name, std::string_view what, double is,
           const std::optional<double>& limit) {
@@ -87,23 +71,12 @@ std::optional<AccuracyLimits> read_accuracy_limits(const SourcePtr& source, Diag
   const std::optional<Value> root = parse_yaml(source, problems);
   if (!root) return std::nullopt;
   AccuracyLimits limits;
-  Reader reader(problems);
-  if (!root->is_map())
-    reader.wrong(*root,
-                 fmt::format("limits are sections 'rows', 'steps' and 'ladders', not {}", described(*root)));
-  for (const Value& section : root->items) {
-    if (section.key == "rows")
-      reader.section(section, {"median", "p90", &AccuracyLimit::median, &AccuracyLimit::p90}, limits.rows);
-    else if (section.key == "steps")
-      reader.section(section, {"error", "sum", &AccuracyLimit::error, &AccuracyLimit::sum}, limits.steps);
-    else if (section.key == "ladders")
-      reader.section(section, {"growth", "fixed", &AccuracyLimit::growth, &AccuracyLimit::fixed},
-                     limits.ladders);
-    else
-      problems.add(error_at_key(
-          section,
-          fmt::format("'{}' is not a section of limits: rows, steps or ladders", shown(section.key))));
-  }
+  EntryFields fields(*root, "limits: rows, steps or ladders", problems);
+  for (const Section& section : kSections)
+    if (const Value* found = fields.object(section.name))
+      for (const Value& one : found->items)
+        (limits.*section.into).push_back(read_limit(one, section, problems));
+  fields.refuse_rest();
   if (problems.has_errors()) return std::nullopt;
   return limits;
 }

@@ -69,11 +69,17 @@ TEST(AccuracyLimits, WhatIsBeyondThemIsNamed) {
 }
 
 TEST(AccuracyLimits, WrongOnesAreErrorsAtTheirPlace) {
-  for (const char* text :
-       {"rows: 3\n", "steps: {a: {median: 3 %}}\n", "rows: {a: {median: few}}\n", "kinds: {}\n"}) {
+  constexpr std::pair<const char*, const char*> kWrong[] = {
+      {"rows: 3\n", "\"rows\" is an object, not \"3\""},
+      {"steps: {a: {median: 3 %}}\n", "unknown key \"median\" of \"a\": error or sum"},
+      {"rows: {a: {median: few}}\n", "\"median\" is a share such as 4 % or 0.04, not \"few\""},
+      {"kinds: {}\n", "unknown key \"kinds\" of limits: rows, steps or ladders"},
+      {"[rows]\n", "expected the keys of limits: rows, steps or ladders, found an array"}};
+  for (const auto& [text, message] : kWrong) {
     DiagnosticList problems;
     EXPECT_FALSE(read_accuracy_limits(std::make_shared<const SourceFile>("l", text), problems)) << text;
-    EXPECT_EQ(problems.error_count(), 1u) << text;
+    ASSERT_EQ(problems.error_count(), 1u) << text;
+    EXPECT_EQ(problems.items()[0].message, message);
   }
 }
 
