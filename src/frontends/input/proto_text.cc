@@ -45,6 +45,8 @@ Place follow(const Message& top, std::string_view path) {
 }
 
 class TextWriter {
+  using P = pb::Instruction;
+
  public:
   explicit TextWriter(const pb::Module& module) : module_(module), values_(scratch_) {
     for (const auto& scheduled : module_.schedule().sequences())
@@ -185,7 +187,8 @@ class TextWriter {
     if (!parse_opcode(instruction.opcode(), opcode))
       return problem(fmt::format("the opcode '{}'", shown(instruction.opcode())));
     const OpDef& def = op_table()[opcode];
-    seen_ = {1, 2, 3, 35, 36};  // name, opcode, shape, id, operand_ids
+    seen_ = {P::kNameFieldNumber, P::kOpcodeFieldNumber, P::kShapeFieldNumber, P::kIdFieldNumber,
+             P::kOperandIdsFieldNumber};
     out_ += '%';
     out_ += instruction.name();
     out_ += " = " + values_.shape_text(instruction.shape()) + ' ';
@@ -212,12 +215,12 @@ class TextWriter {
     if ((opcode == Opcode::kParameter || opcode == Opcode::kConstant) && instruction.operand_ids_size() > 0)
       problem(fmt::format("operand_ids of {}, a {}", shown(instruction.name()), instruction.opcode()));
     if (opcode == Opcode::kParameter) {
-      seen_.insert(9);
+      seen_.insert(P::kParameterNumberFieldNumber);
       out_ += std::to_string(instruction.parameter_number());
       return;
     }
     if (opcode == Opcode::kConstant) {
-      seen_.insert(8);
+      seen_.insert(P::kLiteralFieldNumber);
       out_ += instruction.has_literal() ? values_.literal_text(instruction.literal()) : "{...}";
       return;
     }
@@ -359,7 +362,7 @@ class TextWriter {
     write_geometry(instruction, def);
     write_call_constraints(instruction, def);
     if (has(def, AttrKey::kLiteral) && instruction.has_literal()) {
-      seen_.insert(8);
+      seen_.insert(P::kLiteralFieldNumber);
       key(AttrKey::kLiteral);
       out_ += values_.typed_literal_text(instruction.literal());
     }
@@ -373,11 +376,11 @@ class TextWriter {
 
   void write_convolution(const pb::Instruction& instruction, const OpDef& def) {
     if (has(def, AttrKey::kWindow)) {
-      seen_.insert(15);
+      seen_.insert(P::kWindowFieldNumber);
       if (instruction.has_window()) key(AttrKey::kWindow), out_ += window_text(instruction.window());
     }
     if (!has(def, AttrKey::kDimLabels)) return;
-    seen_.insert(16);
+    seen_.insert(P::kConvolutionDimensionNumbersFieldNumber);
     if (!instruction.has_convolution_dimension_numbers()) return;
     key(AttrKey::kDimLabels);
     const std::string labels = dim_labels_text(instruction.convolution_dimension_numbers());
@@ -388,22 +391,22 @@ class TextWriter {
 
   void write_geometry(const pb::Instruction& instruction, const OpDef& def) {
     if (has(def, AttrKey::kSlice)) {
-      seen_.insert(17);
+      seen_.insert(P::kSliceDimensionsFieldNumber);
       key(AttrKey::kSlice);
       out_ += slices_text(instruction);
     }
     if (has(def, AttrKey::kPadding)) {
-      seen_.insert(21);
+      seen_.insert(P::kPaddingConfigFieldNumber);
       key(AttrKey::kPadding);
       out_ += padding_text(instruction.padding_config());
     }
     if (has(def, AttrKey::kEpsilon)) {
-      seen_.insert(24);
+      seen_.insert(P::kEpsilonFieldNumber);
       key(AttrKey::kEpsilon);
       out_ += fmt::format("{}", instruction.epsilon());
     }
     if (has(def, AttrKey::kOutfeedShape)) {
-      seen_.insert(29);
+      seen_.insert(P::kOutfeedShapeFieldNumber);
       if (instruction.has_outfeed_shape())
         key(AttrKey::kOutfeedShape), out_ += values_.shape_text(instruction.outfeed_shape());
     }
@@ -411,7 +414,7 @@ class TextWriter {
 
   void write_communication(const pb::Instruction& instruction, const OpDef& def) {
     if (has(def, AttrKey::kSourceTargetPairs)) {
-      seen_.insert(52);
+      seen_.insert(P::kSourceTargetPairsFieldNumber);
       key(AttrKey::kSourceTargetPairs);
       out_ += '{';
       for (int i = 0; i < instruction.source_target_pairs_size(); ++i)
@@ -421,11 +424,12 @@ class TextWriter {
     }
     if (const AttrSpec* sizes = internal::find_spec(def, AttrKey::kSliceSizes);
         sizes && sizes->syntax == AttrSyntax::kIntLists) {
-      seen_.insert(20);
+      seen_.insert(P::kDynamicSliceSizesFieldNumber);
       write_slice_sizes(instruction);
     }
     if (has(def, AttrKey::kReplicaGroups)) {
-      seen_.insert({49, 87, 92});
+      seen_.insert({P::kReplicaGroupsFieldNumber, P::kCollectiveDeviceListFieldNumber,
+                    P::kIotaCollectiveDeviceListFieldNumber});
       const std::string groups = replica_groups_text(instruction);
       if (!groups.empty()) key(AttrKey::kReplicaGroups), out_ += groups;
     }
@@ -433,7 +437,7 @@ class TextWriter {
 
   void write_call_constraints(const pb::Instruction& instruction, const OpDef& def) {
     if (has(def, AttrKey::kOperandLayoutConstraints)) {
-      seen_.insert({56, 57});
+      seen_.insert({P::kConstrainLayoutFieldNumber, P::kOperandShapesWithLayoutFieldNumber});
       if (instruction.constrain_layout()) {
         key(AttrKey::kOperandLayoutConstraints);
         out_ += '{';
@@ -443,7 +447,7 @@ class TextWriter {
       }
     }
     if (!has(def, AttrKey::kOutputToOperandAliasing)) return;
-    seen_.insert(74);
+    seen_.insert(P::kOutputOperandAliasingFieldNumber);
     if (instruction.output_operand_aliasing_size() == 0) return;
     key(AttrKey::kOutputToOperandAliasing);
     out_ += "{ ";
@@ -457,7 +461,7 @@ class TextWriter {
 
   void write_called(const pb::Instruction& instruction, const OpDef& def) {
     const auto& ids = instruction.called_computation_ids();
-    seen_.insert(38);
+    seen_.insert(P::kCalledComputationIdsFieldNumber);
     if (ids.empty()) return;
     int next = 0;
     const auto name = [&](int at) {
@@ -496,7 +500,8 @@ class TextWriter {
   }
 
   void write_common(const pb::Instruction& instruction) {
-    seen_.insert({7, 37, 40, 43, 68});
+    seen_.insert({P::kMetadataFieldNumber, P::kControlPredecessorIdsFieldNumber, P::kShardingFieldNumber,
+                  P::kBackendConfigFieldNumber, P::kFrontendAttributesFieldNumber});
     if (instruction.has_sharding()) {
       const std::string text = sharding_text(instruction.sharding());
       if (text.empty()) problem(fmt::format("sharding of {}", shown(instruction.name())));
@@ -527,7 +532,8 @@ class TextWriter {
   void look_for_rest(const pb::Instruction& instruction) {
     // all_reduce_id, is_cross_program_prefetch: replaced by others; statistics_viz, original_value: of
     // debuggers.
-    seen_.insert({45, 73, 82, 88, 91});
+    seen_.insert({P::kAllReduceIdFieldNumber, P::kIsCrossProgramPrefetchFieldNumber,
+                  P::kStatisticsVizFieldNumber, P::kOriginalValueFieldNumber, P::kResultAccuracyFieldNumber});
     std::vector<const FieldDescriptor*> fields;
     instruction.GetReflection()->ListFields(instruction, &fields);
     for (const FieldDescriptor* field : fields) {
