@@ -158,27 +158,27 @@ class CheckDependencies(unittest.TestCase):
         parts = {"districts": "  base\n  ir --> base\n  apps --> ir\n", "rooms": "  hlo\n  ops --> hlo\n  sums --> hlo\n",
                  "doors": "`hlo/opcode.h`", **changes}
         page = ("<!-- districts, drawn by tools/check_dependencies --draw -->\n"
-                f"```mermaid\ngraph BT\n{parts['districts']}```\n<!-- end -->\n"
-                "### base\n\nDoors: `base/text.h`.\n\n### ir\n\n"
-                "<!-- rooms of ir, drawn by tools/check_dependencies --draw -->\n"
-                f"```mermaid\ngraph RL\n{parts['rooms']}```\n<!-- end -->\n\n"
-                f"Doors: {parts['doors']}.\n\n### apps\n\nText.\n")
-        return check({"docs/architecture.md": page, IR: CLEAN[IR] + "hlosim_library(sums hlo)\n",
+                f"```mermaid\ngraph BT\n{parts['districts']}```\n<!-- end -->\n")
+        sections = ("## base\n\nDoors: `base/text.h`.\n\n## ir\n\n"
+                    "<!-- rooms of ir, drawn by tools/check_dependencies --draw -->\n"
+                    f"```mermaid\ngraph RL\n{parts['rooms']}```\n<!-- end -->\n\n"
+                    f"Doors: {parts['doors']}.\n\n## apps\n\nText.\n")
+        return check({"docs/architecture.md": page, "docs/rooms.md": sections, IR: CLEAN[IR] + "hlosim_library(sums hlo)\n",
                       "src/ir/sums/sum.cc": '#include "hlo/opcode.h"\n',
                       "src/apps/cli/run.cc": '#include "ops/dot.h"\n#include "hlo/opcode.h"\n',
                       APPS: "hlosim_library(cli hlo ops)\n"})
 
     def test_page(self):
         self.assertEqual(self.page(), [])
-        wrong = ["docs/architecture.md:1: a picture is not that of the CMakeLists.txt; run tools/check_dependencies --draw"]
-        self.assertEqual(self.page(districts="  base\n  ir --> base\n  apps --> base\n"), wrong)
-        self.assertEqual(self.page(rooms="  hlo\n  ops --> hlo\n  sums --> ops\n"), wrong)
+        wrong = ":1: a picture is not that of the CMakeLists.txt; run tools/check_dependencies --draw"
+        self.assertEqual(self.page(districts="  base\n  ir --> base\n  apps --> base\n"), ["docs/architecture.md" + wrong])
+        self.assertEqual(self.page(rooms="  hlo\n  ops --> hlo\n  sums --> ops\n"), ["docs/rooms.md" + wrong])
         self.assertEqual(self.page(doors="`ops/dot.h`, `hlo/name.h`"),
-                         ["docs/architecture.md:13: hlo/name.h is no header of ir that another district includes"])
-        self.assertEqual(self.page(doors="none"), ["docs/architecture.md:13: no doors of ir"])
-        self.assertEqual(check({"docs/architecture.md": ""})[:3],
-                         ["docs/architecture.md:1: no picture of the districts", "docs/architecture.md:1: no section about base",
-                          "docs/architecture.md:1: no section about ir"])
+                         ["docs/rooms.md:5: hlo/name.h is no header of ir that another district includes"])
+        self.assertEqual(self.page(doors="none"), ["docs/rooms.md:5: no doors of ir"])
+        self.assertEqual(check({"docs/architecture.md": "", "docs/rooms.md": ""})[:3],
+                         ["docs/architecture.md:1: no picture of the districts", "docs/rooms.md:1: no section about base",
+                          "docs/rooms.md:1: no section about ir"])
 
     def test_file_tests_lie_as_the_sources(self):
         self.assertEqual(check({"tests/filetests/hlo/errors/a.hlo": "HloModule m\n"}), [])
