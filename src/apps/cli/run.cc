@@ -78,14 +78,14 @@ constexpr Command kCommands[] = {
     {"ops", "List the opcodes with their properties.", declare_ops, false, false},
 };
 
-// What commands of several words have in common.
+// Commands of two words, by their first word.
 constexpr struct {
   std::string_view name, summary;
 } kGroups[] = {
     {"tune", "Rewrite modules so that they run faster; `hlosim tune` lists the tuners."},
 };
 
-// `word` is the second one of a command whose first is `group`.
+// A hint for an unknown command `word`, or for an unknown second word of `group`.
 std::string command_hint(std::string_view word, std::string_view group = "") {
   std::vector<std::string_view> names;
   if (group.empty()) {
@@ -100,7 +100,7 @@ std::string command_hint(std::string_view word, std::string_view group = "") {
   return hint.empty() ? fmt::format("`hlosim {}` lists the commands", group.empty() ? "help" : group) : hint;
 }
 
-// "tune": lists what can be tuned.
+// The help of a group: "tune" lists the tuners.
 std::string group_overview(std::string_view group) {
   std::string text = fmt::format("Usage: hlosim {} COMMAND [OPTIONS] FILE...\n\nCommands:\n", group);
   for (const Command* command : commands_of_group(kCommands, group))
@@ -114,7 +114,7 @@ int report_no_command(std::string_view what, std::string_view word, std::string_
   return kExitInput;
 }
 
-// `args[0]` is the first word of commands of several words; the rest is none of them.
+// `args[0]` is the first word of a group; the words after it name none of its commands.
 int run_group(std::span<const std::string> args, Streams streams) {
   if (args.size() > 1 && args[1] != "--help" && args[1] != "-h")
     return report_no_command("command", args[1], args[0], streams);
@@ -149,7 +149,7 @@ std::string with_dashes(const std::string& arg) {
   return result;
 }
 
-// The first thing on the line that no option or file name accounts for.
+// Reports the first argument that is neither an option nor a file name.
 int report_unexpected(const Command& command, const CommandLine& declared, Streams streams) {
   const std::vector<std::string> rest = declared.remaining();
   const auto flag = std::find_if(rest.begin(), rest.end(),
@@ -175,7 +175,7 @@ void tell_versions(const Command& command, Streams streams) {
 int run_command(const Command& command, std::span<const std::string> given, Streams streams) {
   CommandLine declared(std::string(command.summary), fmt::format("hlosim {}", command.name));
   CommandLine first;
-  // Both hold what their options are written to.
+  // The returned functions own the variables that the options are parsed into.
   const std::function<int()> unused = declare_options(command, first, streams);
   const std::function<int()> action = declare_options(command, declared, streams);
   if (const std::span<const std::string_view> examples = examples_of(command.name); !examples.empty())

@@ -1,4 +1,4 @@
-// Which values stay on the chip between the kernel that makes them and those that use them.
+// Assigns on-chip memory to values from the kernel that produces them to those that use them.
 #pragma once
 
 #include "lower/room_needs.h"
@@ -7,10 +7,10 @@
 
 namespace hlosim {
 
-/// Values that one kernel makes for others get the device's largest on-chip memory as their space where they
-/// fit beside what lives there at the same time; in VMEM, what one instruction may use as scratch stays
-/// free. So do the smallest of the values that loops carry; arguments and results stay in HBM. Values with
-/// more users come first. What a loop carries and only takes slices of is read where it lies, unless
+/// Values that kernels produce for other kernels move to the device's largest on-chip memory if they fit
+/// beside the values that are alive there at the same time; values with more users come first. In VMEM, the
+/// scratch memory of one instruction stays free. The smallest loop-carried values move there too. Arguments
+/// and results stay in HBM, and so do loop-carried values of which the body reads slices only, unless
 /// `takes_sliced`. Requires: arrays have tiles.
 void place_values(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, bool takes_sliced,
                   RoomNeeds& needs);

@@ -10,7 +10,7 @@ namespace {
 
 using mlir::Type;
 
-constexpr int64_t kNobody = -1;  // fills up groups that are shorter than others
+constexpr int64_t kNobody = -1;  // pads groups that are shorter than others
 
 int64_t channel_of(const Constrained& op) {
   const mlir::Attribute* channel = op.op().find("channel_handle");
@@ -30,14 +30,14 @@ bool pairs(const Constrained& op) {
   return true;
 }
 
-/// What replica_groups may be.
+/// The constraints of one operation on replica_groups.
 struct GroupRule {
-  bool may_differ = false;  // in size: shorter ones end by kNobody
-  bool all_ids = true;      // from 0 on
-  int64_t size = 0;         // of each group; 0: any
+  bool may_differ = false;  // groups may have different sizes: shorter ones are padded with kNobody
+  bool all_ids = true;      // every id from 0 to the largest is in a group
+  int64_t size = 0;         // the size of each group; 0: any
 };
 
-/// Ids, each once, in a table of a row for each group.
+/// replica_groups is a table with one row per group, no id occurs twice, and `rule` holds.
 bool groups_hold(const Constrained& op, const GroupRule& rule) {
   const mlir::Attribute* given = op.op().find("replica_groups");
   if (!given || given->kind != mlir::AttributeKind::kDense || !given->type || !given->type->element)
@@ -71,7 +71,8 @@ bool global_ids_hold(const Constrained& op, std::string_view constraint) {
                  channel_of(op));
 }
 
-/// Results have the operands' sizes but in `dimension`, where `fits` decides.
+/// Each result has its operand's sizes, except along the dimension that attribute `name` gives: there
+/// fits(operand size, result size) holds.
 template <class Fits>
 bool resized(const Constrained& op, std::string_view name, Fits fits) {
   const auto given = op.list(name);
@@ -200,7 +201,7 @@ bool channel_type(const Constrained& op, std::string_view constraint, int64_t of
                                              : "host to device");
 }
 
-/// A token is the last of the operands, and nothing else is one.
+/// The last operand is a token; no other operand is.
 bool ends_by_token(const Constrained& op) {
   if (op.operands() == 0) {
     op.op().fail("expects at least 1 operand, but has 0");
@@ -219,7 +220,7 @@ bool outfeed(const Constrained& op) {
   return ends_by_token(op) && op.has(op.operands(), 1) && op.result_is_token("O1", 0);
 }
 
-/// One token comes in; the last result is one.
+/// The only operand is a token, and so is the last result.
 bool receives(const Constrained& op) {
   if (!op.op().takes(1) || !op.operand_is_token("I1", 0)) return false;
   if (op.results() == 0) return op.fail("C1", "has no result, expected a token at least");
@@ -230,7 +231,7 @@ bool receives(const Constrained& op) {
 }
 bool recv(const Constrained& op) { return channel_type(op, "C1", kHostToDevice) && receives(op); }
 
-/// One layout for each array that comes: a list of its dimensions.
+/// One layout for each received array: the list of its dimensions.
 bool infeed(const Constrained& op) {
   const mlir::Attribute* layout = op.op().find("layout");
   if (!receives(op) || !layout) return op.op().failed() ? false : true;

@@ -1,4 +1,4 @@
-// The leaves of the values that an instruction takes and gives.
+// Shapes of the leaves of a value, and of all operands of an instruction.
 #pragma once
 
 #include <vector>

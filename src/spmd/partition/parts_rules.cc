@@ -1,5 +1,5 @@
-// Slices, pads, concatenations and reversals along cut dimensions: tiles fetch what they need from their
-// neighbours.
+// Partitions slice, pad, concatenate and reverse along sharded dimensions: each shard fetches the elements
+// that it needs from its neighbours.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +10,7 @@
 namespace hlosim {
 namespace {
 
-/// How the result is to lie: as wanted, else as the largest operand lies.
+/// The tiling of the result: the requested one, else that of the largest operand.
 Tiling goal_of(const RuleCall& call) {
   if (call.wanted[0]) {
     Tiling tiling = *call.wanted[0];
@@ -27,8 +27,8 @@ Tiling goal_of(const RuleCall& call) {
   return tiling;
 }
 
-/// The operand with the result's cuts; where it changes along a dimension and isn't cut there, it stays
-/// whole.
+/// The operand resharded like the result. A dimension that changes and that the operand does not shard stays
+/// unsharded.
 SpmdValue cut_like(Rules& rules, const SpmdValue& value, const Tiling& goal, std::span<const bool> changes) {
   Tiling tiling = goal;
   for (int64_t i = 0; i < tiling.rank(); ++i)
@@ -36,7 +36,7 @@ SpmdValue cut_like(Rules& rules, const SpmdValue& value, const Tiling& goal, std
   return rules.reshard.to(value, tiling);
 }
 
-/// Of each tile along `cut`, what `where` says of its number.
+/// where(t) for each tile number t along the axes `cut`.
 template <class F>
 std::vector<int64_t> by_tile(const DeviceAxes& axes, const AxisList& cut, F&& where) {
   std::vector<int64_t> values;
@@ -48,7 +48,7 @@ std::vector<int64_t> by_tile(const DeviceAxes& axes, const AxisList& cut, F&& wh
 
 namespace {
 
-/// Start, limit and stride along each dimension make `to` of the value, which is to lie as `goal`.
+/// Slices the value by start, limit and stride of each dimension. The result has shape `to`, tiling `goal`.
 SpmdValue sliced(Rules& rules, const SpmdValue& value, ShapeRef to, const Tiling& goal,
                  std::span<const std::array<int64_t, 3>> slices) {
   const auto changes = std::make_unique<bool[]>(slices.size());
@@ -61,14 +61,14 @@ SpmdValue sliced(Rules& rules, const SpmdValue& value, ShapeRef to, const Tiling
     const int64_t reach = part > 0 ? (part - 1) * step + 1 : 0, first = start, apart = part * step;
     const auto starts = by_tile(rules.axes, goal.cut(i), [&](int64_t t) { return first + t * apart; });
     now.id = rules.emit.slice(rules.reshard.window(now, i, goal.cut(i), starts, reach), i, 0, part, step);
-    // From here on the dimension is the result's.
+    // This dimension now has the size and the sharding of the result.
     now.shape = rules.emit.resized(now.shape, i, to->dim(i));
     now.tiling.cut(i) = goal.cut(i);
   }
   return {now.id, goal, to};
 }
 
-/// The last `by` elements come first.
+/// Rotates: the last `by` elements along `dimension` come first.
 SpmdValue rotated(Rules& rules, const SpmdValue& value, const Tiling& goal, int64_t dimension, int64_t by) {
   const auto changes = std::make_unique<bool[]>(static_cast<size_t>(goal.rank()));
   changes[static_cast<size_t>(dimension)] = true;
@@ -116,11 +116,12 @@ std::optional<SpmdValues> shifted_slices_rule(Rules& rules, const RuleCall& call
 
 namespace {
 
-/// Along one dimension that `goal` cuts: what a tile holds of the operand, with holes between, and `fill`.
+/// The pad of one sharded dimension: each tile's elements of the operand, spread by the interior padding, and
+/// `fill` elsewhere.
 InstructionId padded(Rules& rules, const SpmdValue& now, int64_t dimension, const AxisList& cut, int64_t size,
                      std::span<const int64_t> padding, InstructionId fill) {
   const int64_t low = padding[0], apart = padding[2] + 1, part = shard_size(rules.axes, cut, size);
-  // The first element at or behind the tile's beginning, and how far behind.
+  // The index of the first operand element at or after the beginning of tile t.
   const auto first = [&](int64_t t) { return ceil_div(t * part - low, apart); };
   const auto starts = by_tile(rules.axes, cut, first);
   const int64_t count = ceil_div(part, apart);
@@ -155,7 +156,7 @@ std::optional<SpmdValues> pad_rule(Rules& rules, const RuleCall& call) {
     now.shape = rules.emit.resized(now.shape, i, to->dim(i));
     now.tiling.cut(i) = cut;
   }
-  // What is left is along dimensions that no device has parts of.
+  // Unsharded dimensions are padded last, by one local pad.
   std::vector<std::vector<int64_t>> rest;
   bool any = false;
   for (int64_t i = 0; i < to->rank(); ++i) {
@@ -194,7 +195,7 @@ std::optional<SpmdValues> concatenate_rule(Rules& rules, const RuleCall& call) {
     const int64_t size = value.shape->dim(along);
     const auto starts = by_tile(rules.axes, cut, [&](int64_t t) { return t * part - before; });
     const InstructionId mine = rules.reshard.window(now, along, cut, starts, part);
-    if (made.valid()) {  // of what begins here
+    if (made.valid()) {  // elements from here on are this operand's
       const ShapeRef local = rules.emit.shape(mine);
       const InstructionId begin = rules.emit.broadcast(rules.emit.choose(cut, starts), local);
       const InstructionId at = rules.emit.plus(rules.emit.iota(local, along), begin);

@@ -1,4 +1,4 @@
-// What no plan can beat, and the best plan of all where the problem is small.
+// A lower bound on the time of every prefetch plan, and the optimal plan of a small problem.
 //
 //   const double least = lower_bound_of(problem).time();                   // picoseconds
 //   const ExactPrefetch exact = exact_prefetch(problem, start, 1'000'000);
@@ -10,13 +10,13 @@
 namespace hlosim {
 
 struct PrefetchBound {
-  double steps = 0;   // every step with the best choice of its own
-  double memory = 0;  // HBM busy with what has to come from it or go there
-  double prefix = 0;  // what has to come before some step, then the steps after it; and the same from the end
+  double steps = 0;   // the sum of the steps, each with the choice that is best for it alone
+  double memory = 0;  // time in which HBM is busy with unavoidable traffic
+  double prefix = 0;  // unavoidable copies before a step plus the steps after it, maximum over steps and ends
   double time() const;
 };
 
-/// No plan takes less time. O(steps + uses).
+/// The bound is max of its members. O(steps + uses).
 PrefetchBound lower_bound_of(const PrefetchProblem& problem);
 
 struct ExactPrefetch {
@@ -25,12 +25,12 @@ struct ExactPrefetch {
   int64_t nodes = 0;
 };
 
-/// Branch and bound over all plans of all values; nothing is proven where more on the chip makes a step
-/// longer, or copies may take the place of steps. `start`: a plan to begin with. Bytes count together, gaps
-/// between them don't. O(exponential).
+/// Branch and bound over all plans of all values, from the plan `start`. The result is not proven optimal if
+/// a step may get slower with more values on the chip, or if copies may replace steps. Memory is checked by
+/// the sum of bytes, without fragmentation. Exponential time.
 ExactPrefetch exact_prefetch(const PrefetchProblem& problem, const PrefetchPlans& start, int64_t most_nodes);
 
-/// Every plan that a value can have where its step stays, the empty one first; nothing if there are more than
+/// All plans of one value that leave its step in place, the empty plan first; empty if there are more than
 /// `most`.
 std::vector<ValuePlan> all_plans(const PrefetchProblem& problem, const PrefetchValue& value, size_t most);
 
