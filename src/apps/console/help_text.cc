@@ -46,6 +46,7 @@ constexpr std::pair<std::string_view, std::string_view> kPlaceholders[] = {
     {"device", "DEVICE"},
     {"dim", "SIZES"},
     {"expect", "DIR"},
+    {"expert-tiles", "MxKxN,..."},
     {"grads", "TYPE"},
     {"hoist-gathers", "SIZE"},
     {"html", "FILE"},

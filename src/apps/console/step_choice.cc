@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <tuple>
 
@@ -79,14 +80,15 @@ Result<void> set_expert_tile(std::string_view text, ExpertTiles& tiles) {
   std::vector<int64_t> sizes;
   for (const std::string& side : split(text.substr(first), 'x')) {
     const Result<int64_t> size = TextForm<int64_t>::read(side);
-    if (size && *size > 0) sizes.push_back(*size);
+    sizes.push_back(size ? *size : 0);
   }
+  const bool are_sizes = sizes.size() == 3 && *std::ranges::min_element(sizes) > 0;
   std::string known;
   bool is_set = false;
   for (const TiledProduct& one : tiled_products()) {
     const std::string name = fmt::format("{}_{}", one.matrix, one.pass);
     known += (known.empty() ? "" : ", ") + name;
-    if (sizes.size() != 3 || (first > 0 && name != text.substr(0, equals))) continue;
+    if (!are_sizes || (first > 0 && name != text.substr(0, equals))) continue;
     tiles.*one.tiles.*one.tile = {sizes[0], sizes[1], sizes[2]};
     is_set = true;
   }
@@ -184,7 +186,7 @@ void declare_step(CommandLine& line, StepChoice& choice) {
   line.add_option("--blocks", choice.blocks, "Blocks of the kernel: block_q=1024,block_kv_dkv=2048,...")
       .one_value_each();
   line.add_option("--expert-tiles", choice.expert_tiles,
-                  "Tiles of grouped matmuls: 512x2048x1536, or wi_fwd=..., wi_dlhs, wi_drhs, wo_fwd, ...")
+                  "Tiles of grouped matmuls: 512x2048x1536, or wi_fwd=512x2048x1536, wi_dlhs=..., wo_fwd=...")
       .one_value_each();
   line.add_flag("--logit-bound", choice.logit_bound,
                 "A bound on attention's logits in place of their running maximum (use_max_logit_estimate)");
