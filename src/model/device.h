@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/source.h"
@@ -40,6 +41,24 @@ struct DeviceValue {
   std::string source;  // whole text: "published: Cloud TPU docs, v4"
   SourcePtr file;      // where the value is written
   uint32_t offset = 0;
+};
+
+/// Shared by all copies of a device, of which lowering makes one for each size of memory.
+class DeviceValues {
+ public:
+  DeviceValues() = default;
+  DeviceValues(std::vector<DeviceValue> values)
+      : values_(std::make_shared<const std::vector<DeviceValue>>(std::move(values))) {}
+  std::span<const DeviceValue> all() const {
+    return values_ ? std::span<const DeviceValue>(*values_) : std::span<const DeviceValue>();
+  }
+  auto begin() const { return all().begin(); }
+  auto end() const { return all().end(); }
+  size_t size() const { return all().size(); }
+  const DeviceValue& operator[](size_t index) const { return all()[index]; }
+
+ private:
+  std::shared_ptr<const std::vector<DeviceValue>> values_;
 };
 
 /// A path of a value that names things and decides no result: `names`, and the slices on offer.
@@ -68,7 +87,7 @@ struct DeviceBuilder;  // what a device was made from; private to the loader
 class Device {
  public:
   DeviceConfig config;
-  std::vector<DeviceValue> values;    // every leaf, in the order of fields()
+  DeviceValues values;                // every leaf, in the order of fields()
   std::vector<DeviceChange> changes;  // what --set and the user's own files state
   std::string file;                   // "configs/my.yaml", or "v4.yaml (built-in)"
   std::string topology;               // as --topology takes it: "4x4x4" where it was loaded as "v5p-128"

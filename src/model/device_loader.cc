@@ -147,10 +147,10 @@ struct DeviceBuilder {
     if (!reading) return std::nullopt;
     Device device;
     device.config = std::move(reading->config);
-    device.values = std::move(reading->values);
     device.file = tree->label;
     if (!tree->name.empty() && !add_topology(device, problems)) return std::nullopt;
-    device.changes = changes(*plain, device.values);
+    device.changes = changes(*plain, reading->values);
+    device.values = std::move(reading->values);
     device.builder_ = std::make_shared<const DeviceBuilder>(*this);
     return device;
   }

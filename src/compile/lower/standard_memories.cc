@@ -28,15 +28,19 @@ bool holds_values(const DeviceConfig& device, const MemorySpace& space) {
 
 }  // namespace
 
+// A device is large: it has the source of every value. It is copied once for each size.
 std::vector<Device> standard_memories(const Device& device) {
-  std::vector<Device> found{device};
+  std::vector<Device> found(1, device);
   for (size_t i = 0; i < device.config.memory.size(); ++i) {
     const MemorySpace& space = device.config.memory[i];
     if (!holds_values(device.config, space)) continue;
+    const std::vector<int64_t> sizes = standard_sizes(device.config, space);
     std::vector<Device> with_sizes;
-    for (const Device& one : found)
-      for (const int64_t size : standard_sizes(device.config, space)) {
-        with_sizes.push_back(one);
+    with_sizes.reserve(found.size() * sizes.size());
+    for (Device& one : found)
+      for (const int64_t& size : sizes) {
+        const bool is_last = &size == &sizes.back();
+        with_sizes.push_back(is_last ? std::move(one) : one);
         with_sizes.back().config.memory[i].capacity = Bytes(size);
       }
     found = std::move(with_sizes);
