@@ -103,7 +103,7 @@ def build(settings):
         return folder
     folder = pathlib.Path(settings.get("build-dir") or ROOT / "build" / ("pip-" + sys.implementation.cache_tag))
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHLOSIM_BUILD_TESTS=OFF",
+    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHLOSIM_UNITY=ON", "-DHLOSIM_BUILD_TESTS=OFF",
         "-DHLOSIM_PYTHON=ON", "-DPython_EXECUTABLE=" + sys.executable, *launcher,
         *shlex.split(settings.get("cmake-args", "")))
     compile_all(folder)
