@@ -13,7 +13,7 @@
 namespace hlosim {
 namespace {
 
-/// Takes an operand's bytes out of what streams beside the product: no more than there are.
+/// Subtracts an operand's bytes from the streamed bytes beside the product, at most all of them.
 void take(ProductInput& operand, BlockTraffic& other) {
   if (operand.channel < 0) return;
   double& there = other.in[static_cast<size_t>(operand.channel)];
@@ -26,7 +26,7 @@ void take(ProductInput& operand, BlockTraffic& other) {
 /// each cross-lane unit; those of a product also feed the arrays and pop their results.
 void add_bundles(const Core& core, const ComputeSummary& compute, ProductWork& work) {
   const MatmulPart& part = compute.matmul;
-  // What an emulated type takes is conversions, which were fitted as they are.
+  // For emulated types the vector work is conversions, whose time was fitted without bundles.
   if (part.rate.emulated) return;
   IssueSlots rest = compute.slots;
   for (const IssueSlots& operand : {part.lhs.producers, part.rhs.producers})
@@ -36,7 +36,7 @@ void add_bundles(const Core& core, const ComputeSummary& compute, ProductWork& w
   work.epilogue_bundles = bundles(rest);
 }
 
-/// A unit's picoseconds of all steps. Steps of ragged products differ, all others have one kind of work.
+/// Busy picoseconds of a unit over all steps. Only ragged products have steps with different work.
 double unit_time(const Kernel& kernel, bool is_ragged, double UnitWork::*unit) {
   if (!is_ragged) return kernel.works.front().*unit;
   double time = 0;
@@ -66,7 +66,7 @@ ShapeRef InstructionKernels::array_of(const ProductSource& source, const Instruc
   return found;
 }
 
-/// What is computed inside has come from HBM, but for what it is computed from of arrays elsewhere.
+/// An operand computed inside the fusion counts as read from HBM, except for its sources in other memories.
 ProductInput InstructionKernels::place(const ProductOperand& operand, const Instruction& instruction,
                                        size_t& space) const {
   space = memory_.hbm();
@@ -91,7 +91,7 @@ ProductInput InstructionKernels::place(const ProductOperand& operand, const Inst
   return {bytes, static_cast<int8_t>(channel_of(space))};
 }
 
-/// Bytes of an operand that come in more than once.
+/// Adds the traffic of operand bytes that are read several times.
 void InstructionKernels::read_again(InstructionCost& cost, size_t space, const ProductInput& operand,
                                     double times) const {
   if (operand.channel < 0 || times <= 1) return;
@@ -118,7 +118,7 @@ StreamWork InstructionKernels::stream_of(const InstructionCost& cost, const Comp
   work.units.copies = busy(Unit::kHost);
   if (const size_t vmem = memory_.space_of(1); vmem != kUnknownSpace)
     work.units.ports = busy(memory_unit(vmem));
-  // What only regroups elements works on all that fits into VMEM at a time.
+  // Instructions that only rearrange elements use the largest blocks that fit into VMEM.
   work.in_few_blocks = compute.regroups && !compute.has_vector && !compute.has_matmul;
   return work;
 }

@@ -41,7 +41,7 @@ std::vector<int64_t> spaces_of(ShapeRef shape) {
   return spaces;
 }
 
-/// The edges between the nodes of `view`, and whether a node has others.
+/// Adds the edges between the nodes of `view`, and marks the nodes that have edges to other nodes.
 void add_edges(const GraphData& data, GraphView& view) {
   const Module& module = data.module();
   IdMap<InstructionId, int64_t> place(module.instructions.size(), -1);
@@ -60,8 +60,8 @@ void add_edges(const GraphData& data, GraphView& view) {
     });
 }
 
-/// Instructions at most `distance` edges from `centre`, either way. What takes no operands is not passed
-/// through: a parameter or constant that many read brings them no closer.
+/// Instructions at most `distance` edges from `centre`, in either direction. Paths do not pass through
+/// instructions without operands: two users of one constant are not close.
 std::vector<InstructionId> near(const Module& module, InstructionId centre, int64_t distance) {
   const Computation& computation = module[module[centre].parent];
   IdMap<InstructionId, std::vector<InstructionId>> neighbours(module.instructions.size());
@@ -208,7 +208,7 @@ Result<GraphView> graph_around(const GraphData& data, const Neighbourhood& wante
 NodeColours colours_of(const GraphData& data, InstructionId id, GraphColour colour) {
   if (colour == GraphColour::kSpace) {
     const std::vector<int64_t> spaces = spaces_of(data.module()[id].shape);
-    // Several: that of the first one that isn't the default memory.
+    // Of several memory spaces, the first that is not the default memory decides.
     const auto special =
         std::find_if(spaces.begin(), spaces.end(), [](int64_t n) { return n != kDefaultMemorySpace; });
     if (spaces.empty()) return readable(kNothing);
