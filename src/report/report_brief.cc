@@ -172,11 +172,15 @@ class BriefReport {
   }
 
   void module() {
-    line("module", "{} {}, {}{}; {}", report_.instruction_count,
-         report_.instruction_count == 1 ? "instruction" : "instructions",
-         report_.scheduled ? "scheduled" : "not scheduled",
-         report_.module_file.empty() ? "" : fmt::format(", {}", shortened(report_.module_file, 50)),
-         shortened(report_.device_file, 40));
+    const std::string size = fmt::format("{} {}, {}", report_.instruction_count,
+                                         report_.instruction_count == 1 ? "instruction" : "instructions",
+                                         report_.scheduled ? "scheduled" : "not scheduled");
+    const std::string device = shortened(report_.device_file, 40);
+    const size_t rest = kLabelWidth + size.size() + device.size() + std::string_view(", ; ").size();
+    const size_t width = std::clamp(kScreenWidth - std::min(rest, kScreenWidth), size_t{24}, size_t{50});
+    line("module", "{}{}; {}", size,
+         report_.module_file.empty() ? "" : fmt::format(", {}", shortened(report_.module_file, width)),
+         device);
   }
 
   void overflows() {
