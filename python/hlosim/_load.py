@@ -34,6 +34,9 @@ def _held(x: Any) -> Tuple[str, Union[str, bytes]]:
     if callable(getattr(x, "lower", None)):  # a jitted or traced function
         raise TypeError("hlosim.load: %s has no module yet: hlosim.load(f.lower(…)), or f.lower(…).compile()" % (
             type(x).__name__))
+    if callable(x):
+        raise TypeError("hlosim.load: a function has no module before it is lowered: hlosim.report(f, *args, device=…), or "
+                        "hlosim.load(jax.jit(f).lower(*args))")
     raise TypeError("hlosim.load: %s is not a path, text or bytes, and has none of %s" % (
         type(x).__name__, ", ".join(_HOLDERS)))
 

@@ -121,6 +121,11 @@ def test_errors_have_a_place_and_a_hint():
     assert (again.line, str(again)) == (error.line, str(error))
 
 
+def test_a_function_is_to_be_lowered():
+    with pytest.raises(TypeError, match=r"jax\.jit\(f\)\.lower"):
+        hlosim.load(lambda x: x)
+
+
 def test_a_file_that_is_not_there():
     with pytest.raises(hlosim.Error, match="no/such/file.hlo"):
         hlosim.load("no/such/file.hlo")
