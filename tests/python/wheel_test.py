@@ -109,6 +109,10 @@ def main():
         said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                               env=dict(os.environ, PYTHONPATH=str(folder / "site")))
         assert said.stdout == "%s HBM\n" % (folder / "site/hlosim/__init__.py"), said
+        command = "import importlib.metadata as m, sys; [one] = m.entry_points(group='console_scripts', name='hlosim'); " \
+                  "sys.argv = ['hlosim', '--version']; sys.exit(one.load()())"
+        said = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=str(folder / "site")))
+        assert said.stdout == "hlosim %s\n" % VERSION, said
         check_self_contained(folder, {name: data for name, data in files.items() if not name.startswith(INFO)} |
                              {INFO + name: text.encode() for name, text in hlosim_build.metadata().items()})
         sdist = hlosim_build.build_sdist(folder)
