@@ -33,7 +33,7 @@ std::string_view to_text(CostCategory category) {
 
 namespace {
 
-/// `Recorder`: CostRecorder, or NoTerms, with which the calls of it compile to nothing.
+/// `Recorder`: CostRecorder, or NoTerms, whose calls compile to nothing.
 template <class Recorder>
 class CostModel {
  public:
@@ -60,7 +60,7 @@ class CostModel {
     return fused_.part_of(instruction).has_value();
   }
 
-  /// The bodies of the fusions that the instruction calls have other shapes than they had.
+  /// To call after shapes in the bodies of the fusions that the instruction calls have changed.
   void invalidate(InstructionId id) {
     if (table_[module_[id].opcode].has(kFusion))
       for_each_called(module_[id], [&](ComputationId body) { fusions_.invalidate(body); });
@@ -150,7 +150,8 @@ class CostModel {
     add_bytes(cost.logical_bytes, logical);
   }
 
-  /// All arrays of `part`, in the spaces of `where`: the same shape, or the array that it is a part of.
+  /// Adds the traffic of all arrays of `part`. `where` has their memory spaces: the same shape, or the array
+  /// that `part` is a part of.
   void access_shape(InstructionCost& cost, Direction direction, ShapeRef part, ShapeRef where) {
     if (!part) return;
     if (part->is_tuple()) {
@@ -180,7 +181,8 @@ class CostModel {
     });
   }
 
-  /// Windows of `array`: in HBM by DMA, in runs; on chip by loads and stores, without its latencies.
+  /// Adds the windows of `array`: in HBM they are moved by DMA in runs, on chip by loads and stores without
+  /// DMA latencies.
   void place_windows(ComputeSummary& compute, Direction direction, ShapeRef array, const ShortRuns& runs,
                      int64_t accesses) const {
     const size_t space = memory_.space_of(array->memory_space());
@@ -242,7 +244,7 @@ class CostModel {
     return compute;
   }
 
-  /// Issues something that runs beside the TensorCore; its traffic is that of what it starts.
+  /// The issue of an asynchronous operation, with the traffic of that operation.
   InstructionCost start_cost(const Instruction& instruction, const OpDef& def) {
     InstructionCost cost;
     const Picoseconds issue = core_.issue_time();
@@ -320,7 +322,7 @@ class CostModel {
     }
   }
 
-  /// A time that the user gives is that of the whole call: nothing comes on top, and no unit is busy longer.
+  /// A time from the user is the time of the whole call: nothing is added to it, and no unit is busy longer.
   void keep_time(InstructionCost& cost, InstructionId id, Picoseconds time) {
     if (cost.stream > time)
       assumptions_.add(
@@ -341,7 +343,7 @@ class CostModel {
     return kernel;
   }
 
-  /// What the body says takes the place of what operands and results say.
+  /// Replaces the estimate from operands and results by the one from the body.
   void apply_body(InstructionCost& cost, InstructionId id, const KernelOfCall& kernel,
                   ComputeSummary& compute) {
     const KernelBodyCost& body = kernel.cost;
@@ -461,8 +463,8 @@ class CostModel {
     if (def.has(kCollective) || fused) return CostCategory::kCollective;
     if (def.has(kHostTransfer)) return CostCategory::kHost;
     if (compute.has_matmul) return CostCategory::kMatmul;
-    // A fusion that only moves is a loop of the vector unit; data movement is what stands alone, as profilers
-    // tell the two apart.
+    // Profilers count a fusion that only moves data as a loop of the vector unit, and as data movement only
+    // instructions outside of fusions.
     const bool loop = def.has(kFusion) && cost.padded_bytes.count() > 0;
     if (compute.has_vector || loop) return CostCategory::kVector;
     if (instruction.find(AttrKey::kCustomCallTarget)) return CostCategory::kCustomCall;

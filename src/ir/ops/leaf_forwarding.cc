@@ -101,7 +101,7 @@ bool loses_results(const OpContext& op) {
 
 void forward_in_order(const OpContext& op, std::vector<int64_t>& leaves) {
   leaves = counting(0, std::min(leaf_count(op.shape()), operand_leaf_count(op)));
-  leaves.resize(static_cast<size_t>(leaf_count(op.shape())), kNobody);  // domains may say another shape
+  leaves.resize(static_cast<size_t>(leaf_count(op.shape())), kNobody);  // a domain may state another shape
 }
 
 void forward_nothing(const OpContext& op, std::vector<int64_t>& leaves) {
@@ -150,7 +150,7 @@ void forward_async_update(const OpContext& op, std::vector<int64_t>& leaves) {
 void forward_async_done(const OpContext& op, std::vector<int64_t>& leaves) {
   if (done_runs(op))
     forward_results(leaf_count(op.shape()), opened_leaf, leaves);
-  else if (bound(op.operand_shape(0)).results != leaf_count(op.shape()))  // what it ends isn't told
+  else if (bound(op.operand_shape(0)).results != leaf_count(op.shape()))  // its start is unknown
     forward_nothing(op, leaves);
   else
     leaves = counting(bound(op.operand_shape(0)).operands, leaf_count(op.shape()));

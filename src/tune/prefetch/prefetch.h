@@ -19,18 +19,16 @@ namespace hlosim {
 enum class PrefetchAlgorithm : uint8_t {
   kStrip,   // everything back to HBM
   kXla,     // XLA's assigner with its knobs
-  kGreedy,  // what gains most per byte and step first
-  kStrong,  // that, then annealing; never slower than the module as given, stripped, or as XLA's assigner has
-            // it
+  kGreedy,  // values in the order of their gain per byte and step
+  kStrong,  // greedy, then annealing; never slower than the module as given, stripped, or by XLA's assigner
 };
 /// "strip", "xla", "greedy", "strong"
 std::string_view to_text(PrefetchAlgorithm algorithm);
 
 /// What kStrong looks for.
 enum class PrefetchObjective : uint8_t {
-  kTime,   // the shortest; of equals the one that moves least
-  kBytes,  // what moves least to and from HBM of all that takes no longer than the module as given; of equals
-           // the shortest
+  kTime,  // least time; among equals least traffic
+  kBytes,  // least HBM traffic among plans that are not slower than the module as given; among equals least time
 };
 
 struct PrefetchOptions {

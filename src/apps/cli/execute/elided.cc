@@ -12,7 +12,7 @@
 namespace hlosim {
 namespace {
 
-/// Elements that count up in words of 32 bits from `word` on; what is left over counts up in bytes.
+/// An array whose 32-bit words count up from `word`; the bytes after the last whole word count up, too.
 Array counting_words(ShapeRef shape, uint32_t word, MemoryPool& pool) {
   Array array = make_array(pool, shape);
   const int64_t bytes = data_bytes(shape);
