@@ -9,8 +9,8 @@
 
 namespace hlosim {
 
-/// Bytes. For a memory of each core: those of one core, since all cores keep a value at the same addresses. For
-/// VMEM: without the scratch of one instruction. Requires: the capacity is known.
+/// Bytes. For a memory of each core: those of one core, since all cores keep a value at the same addresses.
+/// For VMEM: without the scratch of one instruction. Requires: the capacity is known.
 int64_t room_for_values(const DeviceConfig& device, const MemorySpace& space);
 
 }  // namespace hlosim

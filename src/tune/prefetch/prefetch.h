@@ -27,8 +27,8 @@ std::string_view to_text(PrefetchAlgorithm algorithm);
 
 /// What kStrong looks for.
 enum class PrefetchObjective : uint8_t {
-  kTime,  // least time; among equals least traffic
-  kBytes,  // least HBM traffic among plans that are not slower than the module as given; among equals least time
+  kTime,   // least time; among equals least traffic
+  kBytes,  // least HBM traffic of plans no slower than the module as given; among equals least time
 };
 
 struct PrefetchOptions {
