@@ -6,10 +6,12 @@
 #include "base/saturating.h"
 #include "hlo/op_def.h"
 #include "layout/bitcast.h"
+#include "layout/sizes.h"
 #include "layout/window_runs.h"
 #include "ops/op_table.h"
 #include "ops/reducer.h"
 #include "ops/require.h"
+#include "ops/reshape.h"
 #include "ops/views.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
@@ -244,6 +246,11 @@ void add_shift(Work& work, ShapeRef moved, int64_t dimension, int64_t offset) {
   }
 }
 
+/// Lanes become sublanes: registers of the array that has more of them pass the cross-lane units.
+void add_turn(Work& work, ShapeRef operand, ShapeRef result) {
+  add_shuffle(work, VectorOp::kTranspose, array_size(operand) > array_size(result) ? operand : result);
+}
+
 /// Result dimension i is operand dimension from(i).
 template <class From>
 void add_permutation(const OpContext& op, Work& work, From from) {
@@ -253,7 +260,7 @@ void add_permutation(const OpContext& op, Work& work, From from) {
     return dimension < 0 || from(dimension) == minor_dimension(operand, k);
   };
   if (!stays(0))
-    add_shuffle(work, VectorOp::kTranspose, result);
+    add_turn(work, operand, result);
   else if (!stays(1))
     add_shuffle(work, VectorOp::kCrossSublane, result);
 }
@@ -294,10 +301,24 @@ void transpose_work(const OpContext& op, Work& work) {
   if (!keeps_places(op.operand_shape(0), op.shape())) add_moves(work, op.operand_shape(0), op.shape());
 }
 
+/// Rows of whole registers that are cut or joined, where all of them together fill no tile (5 of 8): there is
+/// no register of several rows to shuffle, so that each is loaded and stored by itself.
+double single_rows(ShapeRef operand, ShapeRef result, int64_t lanes) {
+  const auto fills_no_tile = [](ShapeRef array) {
+    const int64_t rows = minor_dimension(array, 1);
+    if (rows < 0 || !array->layout || array->layout->tiles.empty()) return false;
+    const auto& tile = array->layout->tiles[0].dimensions;
+    return tile.size() == 2 && array->dim(rows) < tile[0];
+  };
+  if (!fills_no_tile(operand) && !fills_no_tile(result)) return 0;
+  return static_cast<double>(result->element_count()) / static_cast<double>(lanes);
+}
+
+}  // namespace
+
 /// Rows of equal length, or of whole registers, keep their lanes; they keep their sublanes when they are as
 /// long and also come in whole registers.
-void reshape_work(const OpContext& op, Work& work) {
-  const ShapeRef operand = op.operand_shape(0), result = op.shape();
+void add_reshape(ShapeRef operand, ShapeRef result, Work& work) {
   const auto size = [](ShapeRef array, int64_t k) {
     const int64_t dimension = minor_dimension(array, k);
     return dimension < 0 ? 1 : array->dim(dimension);
@@ -305,15 +326,22 @@ void reshape_work(const OpContext& op, Work& work) {
   if (operand->element_count() <= 1 || keeps_places(operand, result)) return;
   const int64_t lanes = work.vector.lanes, sublanes = work.vector.sublanes;
   const bool whole_lanes = size(operand, 0) % lanes == 0 && size(result, 0) % lanes == 0;
-  if (whole_lanes && size(operand, 0) != size(result, 0))
+  double rows = 0;
+  if (whole_lanes && size(operand, 0) != size(result, 0)) {
     add_shuffle(work, VectorOp::kCrossSublane, result);
-  else if (size(operand, 0) != size(result, 0))
-    add_shuffle(work, VectorOp::kTranspose, result);
+    rows = single_rows(operand, result, lanes);
+  } else if (size(operand, 0) != size(result, 0))
+    add_turn(work, operand, result);
   else if (size(operand, 1) != size(result, 1) &&
            (size(operand, 1) % sublanes != 0 || size(result, 1) % sublanes != 0))
     add_shuffle(work, VectorOp::kCrossSublane, result);
   add_moves(work, operand, result);
+  work.moved_tiles = std::max(work.moved_tiles, rows);
 }
+
+namespace {
+
+void reshape_work(const OpContext& op, Work& work) { add_reshape(op.operand_shape(0), op.shape(), work); }
 
 void bitcast_convert_work(const OpContext& op, Work& work) {
   if (op.operand_shape(0)->rank() != op.shape()->rank()) add_shuffle(work, VectorOp::kCrossLane, op.shape());

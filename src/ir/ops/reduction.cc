@@ -7,6 +7,7 @@
 #include "ops/op_table.h"
 #include "ops/reducer.h"
 #include "ops/require.h"
+#include "ops/reshape.h"
 #include "ops/window.h"
 #include "ops/work.h"
 #include "ops/xla_cost_rules.h"
@@ -97,11 +98,14 @@ bool has_ragged_windows(int64_t size, const VectorShape& vector) {
 }
 
 /// The computation once an input element; then, for a reduced dimension along lanes or sublanes, a step
-/// across those of the array in which reduced dimensions have shrunk to 1.
+/// across those of the array in which reduced dimensions have shrunk to 1. Where each of these has one
+/// element anyway, elements only change places.
 void reduce_work(const OpContext& op, Work& work) {
   const ShapeRef input = op.operand_shape(0);
   add_applications(op, op.called(), input, 1, work);
   const Dimensions reduced = op.ints(AttrKey::kDimensions);
+  if (op.shape()->is_array() && op.shape()->element_count() == input->element_count())
+    return add_reshape(input, op.shape(), work);
   std::vector<int64_t> sizes(input->dimensions.begin(), input->dimensions.end());
   for (const int64_t i : reduced) sizes[static_cast<size_t>(i)] = 1;
   const auto results = static_cast<double>(op.operand_count() / 2);
