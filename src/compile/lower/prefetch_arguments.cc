@@ -55,6 +55,7 @@ class Prefetcher {
     const int64_t budget = room_.at(id);
     order_ = module_[id].instructions;
     fetched_.clear();
+    copy_of_.clear();
     measure(id, inside);
     std::vector<Prefetch> plan;
     for (const InstructionId value : order_)
@@ -222,11 +223,29 @@ class Prefetcher {
       const int64_t need = time_of(bytes);
       int64_t found = 0;
       const size_t begin = begin_for(use, bytes, budget, found);
+      if (keep_until(value, begin, {order_[use], k}, bytes, budget, plan)) continue;
       if (found < need || taken_[use] + bytes > budget || begin == use) continue;
       take_idle(begin, use, need);
       take(begin, use, bytes, budget);
+      copy_of_[value] = plan.size();
       plan.push_back({{{order_[use], k}}, begin, use});
     }
+  }
+
+  /// Where another copy would begin while an earlier kernel still has one, that one stays for `reader`, if
+  /// there is room: a softmax has one copy for its sum and its quotient (XLA:TPU's module of one for v6e).
+  bool keep_until(InstructionId value, size_t begin, Prefetch::Reader reader, int64_t bytes, int64_t budget,
+                  std::vector<Prefetch>& plan) {
+    const auto found = copy_of_.find(value);
+    if (found == copy_of_.end()) return false;
+    Prefetch& one = plan[found->second];
+    const size_t last = step_[one.readers.back().kernel], use = step_[reader.kernel];
+    if (begin > last) return false;
+    for (size_t i = last + 1; i <= use; ++i)
+      if (taken_[i] + bytes > budget) return false;
+    take(last + 1, use, bytes, budget);
+    one.readers.push_back(reader);
+    return true;
   }
 
   void write(ComputationId id, const std::vector<Prefetch>& plan) {
@@ -288,6 +307,7 @@ class Prefetcher {
   std::vector<bool> reads_whole_;      // by parameter
   std::vector<int64_t> taken_, idle_;  // bytes; picoseconds
   std::set<InstructionId> fetched_;
+  std::map<InstructionId, size_t> copy_of_;  // the last one in the plan
 };
 
 /// The cost of a kernel that a custom call names may depend on how much VMEM there is.
