@@ -6,6 +6,7 @@
 #include "hlo/same_content.h"
 #include "hlo/stored_values.h"
 #include "lower/fusion_plan.h"
+#include "lower/roundings.h"
 
 namespace hlosim {
 namespace {
@@ -199,6 +200,7 @@ class Plans {
 }  // namespace
 
 void fuse(ModuleEditor& editor, const OpTable& table, const DeviceConfig& device, RoomNeeds& needs) {
+  drop_roundings(editor, table, device);
   FusionWriter writer(editor);
   Plans plans(editor.module(), table, device, needs.vmem(device));
   for (const FlowComputation& flow : flow_computations(editor.module(), table))

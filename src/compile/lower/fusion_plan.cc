@@ -16,6 +16,7 @@
 #include "layout/sizes.h"
 #include "lower/on_chip.h"
 #include "lower/read_once.h"
+#include "lower/roundings.h"
 #include "lower/working_set.h"
 #include "model/core.h"
 #include "modules/ancestors.h"
@@ -55,7 +56,8 @@ class Planner {
           node.role != FusionRole::kProduct && !module[at].literal && node.role != FusionRole::kFill)
         node.role = FusionRole::kNone;
       // Where elements really move, the compiler makes a copy.
-      if (node.role == FusionRole::kReindex && !moves_nothing(module[at])) node.role = FusionRole::kCopy;
+      if (node.role == FusionRole::kReindex && !moves_nothing(module, module[at], device))
+        node.role = FusionRole::kCopy;
       if (node.role == FusionRole::kPart && only_renames(module[at])) node.role = FusionRole::kReindex;
       if (!waited_for.contains(at)) node.end = fusion_end(module[at]);
       if (module[at].shape != last_shape)  // neighbours are often alike
@@ -71,6 +73,8 @@ class Planner {
     store_what_must_be();
     for (int32_t i = 0; i < count(); ++i)
       if (nodes_[at(i)].role == FusionRole::kProduct || nodes_[at(i)].role == FusionRole::kReduce) grow(i);
+    for (int32_t i = 0; i < count(); ++i)
+      if (nodes_[at(i)].role == FusionRole::kCopy && nodes_[at(i)].owner < 0) round(i);
     store_what_is_long();
     store_what_is_cheaper();
     store_what_reads_what_changes();
@@ -111,14 +115,6 @@ class Planner {
   }
   static std::span<const int32_t> part(const Places& all, const std::vector<size_t>& first, size_t i) {
     return std::span(all).subspan(first[i], first[i + 1] - first[i]);
-  }
-
-  bool moves_nothing(const Instruction& reshape) const {
-    const ShapeRef from = module_[reshape.operands[0]].shape;
-    if (static_cast<double>(from->element_count()) <= Core(device_).register_elements()) return true;
-    const BitcastKind kind = classify_bitcast(from, reshape.shape).kind;
-    return kind == BitcastKind::kIdentity || kind == BitcastKind::kReshape ||
-           kind == BitcastKind::kTiledReshape;
   }
 
   /// A transpose whose layouts undo it: the dimensions have other numbers, their order in memory is the same.
@@ -305,6 +301,18 @@ class Planner {
       nodes_[at(i)].owner = hero;
       nodes_[at(i)].stored = i == cut && !written;
     }
+  }
+
+  /// What moves elements rounds them if nothing needs them as they were (gated linear units of v5p).
+  void round(int32_t copy) {
+    if (copy == root_ || nodes_[at(copy)].users.size() != 1) return;
+    const int32_t user = nodes_[at(copy)].users[0];
+    Node& rounded = nodes_[at(user)];
+    if (instruction(user).opcode != Opcode::kConvert || rounded.owner >= 0) return;
+    if (rounded.role != FusionRole::kElement || rounded.bytes >= nodes_[at(copy)].bytes) return;
+    nodes_[at(copy)].stored = false;
+    nodes_[at(copy)].owner = rounded.owner = copy;
+    rounded.stored = true;
   }
 
   /// The stored values that an instruction is computed from.

@@ -9,6 +9,7 @@
 #include "base/contains.h"
 #include "layout/sizes.h"
 #include "lower/read_once.h"
+#include "lower/roundings.h"
 #include "modules/async_forms.h"
 #include "modules/list_rewriter.h"
 #include "ops/fusion_role.h"
@@ -58,9 +59,10 @@ class Simplifier {
     if (instruction.opcode == Opcode::kReshape) return visit_reshape(id);
     if (instruction.opcode == Opcode::kDot && instruction.shape->is_static()) return visit_dot(id);
     if (const InstructionId same = unchanged(id); same.valid()) return same;
-    if (instruction.opcode == Opcode::kConvert)
-      if (const InstructionId source = widened(id); source.valid())
-        return reshaped(source, instruction.shape);
+    if (instruction.opcode == Opcode::kConvert) {
+      if (const InstructionId source = widened(id); source.valid()) return source;
+      if (round_behind_reshape(id)) return id;
+    }
     if (fusion_role(table_, instruction) == FusionRole::kElement && instruction.operands.size() == 1 &&
         is_reshape(instruction.operands[0]))
       return visit_unary(id);
@@ -133,18 +135,26 @@ class Simplifier {
   }
 
   /// x, if `id` brings x back to its floating-point type after it was rounded to a narrower one. XLA leaves
-  /// such roundings out (xla_allow_excess_precision, its default).
+  /// such roundings out (xla_allow_excess_precision, its default). Not where x is a reshape: what moves its
+  /// elements may round them (drop_roundings).
   InstructionId widened(InstructionId id) const {
-    InstructionId inner = module_[id].operands[0];
+    const InstructionId rounded = module_[id].operands[0];
+    if (!is_rounding(module_, rounded, module_[id].shape->element_type)) return {};
+    const InstructionId source = module_[rounded].operands[0];
+    return is_reshape(source) ? InstructionId{} : source;
+  }
+
+  /// `id` widens a reshape of a value that was rounded: rounded behind the reshape instead. Whether it is
+  /// rounded there at all depends on layouts.
+  bool round_behind_reshape(InstructionId id) {
+    const InstructionId reshape = module_[id].operands[0];
+    InstructionId inner = reshape;
     while (is_reshape(inner)) inner = module_[inner].operands[0];
-    if (module_[inner].opcode != Opcode::kConvert) return {};
-    const InstructionId source = module_[inner].operands[0];
-    const ElementType type = module_[id].shape->element_type, narrow = module_[inner].shape->element_type;
-    constexpr int kNarrowest = 16;  // below that, rounding is what is wanted: quantisation
-    const bool restores = is_float(type) && is_float(narrow) && bit_width(narrow) < bit_width(type) &&
-                          bit_width(narrow) >= kNarrowest && module_[source].shape->is_array() &&
-                          module_[source].shape->element_type == type;
-    return restores ? source : InstructionId{};
+    if (inner == reshape || !is_rounding(module_, inner, module_[id].shape->element_type)) return false;
+    const InstructionId wide = reshaped(module_[inner].operands[0], module_[id].shape);
+    const InstructionId operands[] = {rewriter_.add(Opcode::kConvert, module_[reshape].shape, {wide})};
+    editor_.set_operands(id, operands);
+    return true;
   }
 
   /// f(reshape(x)) is reshape(f(x)): what reshapes there are meet and join.
