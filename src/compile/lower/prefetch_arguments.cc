@@ -224,12 +224,36 @@ class Prefetcher {
       int64_t found = 0;
       const size_t begin = begin_for(use, bytes, budget, found);
       if (keep_until(value, begin, {order_[use], k}, bytes, budget, plan)) continue;
-      if (found < need || taken_[use] + bytes > budget || begin == use) continue;
+      if (taken_[use] + bytes > budget) continue;
+      const bool hidden = found >= need && begin < use;
+      if (!hidden && !(id == module_.entry && saves(order_[use], k, need - found))) continue;
       take_idle(begin, use, need);
       take(begin, use, bytes, budget);
       copy_of_[value] = plan.size();
       plan.push_back({{{order_[use], k}}, begin, use});
     }
+  }
+
+  /// The product brings operands in again, as too little of them fits into its blocks, and is faster by more
+  /// than `stall` if the smallest of them is on the chip. XLA:TPU's module of an attention for v6e begins
+  /// with such a copy, a cross-program prefetch.
+  bool saves(InstructionId kernel, size_t operand, int64_t stall) {
+    if (!has_product(kernel)) return false;
+    const std::span<const InstructionId> operands = module_[kernel].operands;
+    const auto size = [&](InstructionId id) { return total_array_size(module_[id].shape).count(); };
+    for (const InstructionId other : operands)
+      if (module_[other].shape->is_array() && size(other) < size(operands[operand]) &&
+          module_[other].shape->memory_space() == kDefaultMemorySpace && module_[other].shape->rank() > 1)
+        return false;
+    const InstructionCost& cost = costs_[kernel];
+    Bytes moved{};
+    for (const Traffic& traffic : cost.traffic) add_bytes(moved, traffic.total());
+    const int64_t again = time_of((moved - cost.padded_bytes).count());
+    UnitTimes busy = cost.busy;
+    Picoseconds& hbm = busy[index_of(memory_.unit_of(memory_.hbm()))];
+    hbm = Picoseconds(std::max<int64_t>(0, hbm.count() - again));
+    const Picoseconds least = *std::max_element(busy.begin(), busy.end());
+    return cost.stream.count() - least.count() > stall;
   }
 
   /// Where another copy would begin while an earlier kernel still has one, that one stays for `reader`, if
