@@ -196,6 +196,15 @@ TEST(RaggedDot, Constraints) {
   for (const char* wrong : {"", "512", "512,1024", "512,1024,0", "512,1024,1024,2", "512,x,1024",
                             "512;1024;1024", "99999999999999999999,1,1"})
     EXPECT_THAT(tiling(wrong), StartsWith("ragged-dot C12: ragged_dot_tiling is \"" + std::string(wrong)));
+  const auto groups = [&](const std::string& number) {
+    return with("s32[3]",
+                ", lhs_ragged_dims={0}, rhs_group_dims={0}, frontend_attributes={hlosim.row_groups=\"" +
+                    number + "\"}");
+  };
+  for (const char* right : {"1", "16", "2.5"}) EXPECT_EQ(groups(right), "");
+  for (const char* wrong : {"", "0", "0.5", "-2", "many", "4 groups", "inf", "nan"})
+    EXPECT_EQ(groups(wrong), "ragged-dot C13: hlosim.row_groups is \"" + std::string(wrong) +
+                                 "\", expected a number of groups from 1 on");
 }
 
 TEST(RaggedDot, WorkSpreadsRowsOverGroups) {
@@ -215,6 +224,23 @@ TEST(RaggedDot, RowsOfOtherDevicesHaveNoWork) {
   EXPECT_EQ(sizes(work({"f32[64,5]", "f32[4,5,7]", "s32[4]"}, of_many)), "4x[4,5]x[5,7]");
   EXPECT_EQ(sizes(work({"f32[8,5]", "f32[4,5,7]", "s32[4]"}, of_many)), "2x[1,5]x[5,7]");
   EXPECT_EQ(sizes(work({"f32[64,5]", "f32[4,5,7]", "s32[4]"}, kRaggedFree)), "4x[16,5]x[5,7]");
+  // Rows of no group are neither read nor written.
+  RootWork part = work({"f32[64,5]", "f32[4,5,7]", "s32[4]"}, of_many);
+  EXPECT_EQ(to_text_without_layout(part->operand_read[0]), "f32[16,5]");
+  EXPECT_EQ(to_text_without_layout(part->operand_read[1]), "f32[4,5,7]");
+  EXPECT_EQ(to_text_without_layout(part->result_written), "f32[16,7]");
+  RootWork terms = work({"f32[64,5]", "f32[64,7]", "s32[4]"},
+                        "ragged-dot(x0, x1, x2), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+                        "lhs_ragged_dims={0}, frontend_attributes={hlosim.row_groups=\"16\"}");
+  EXPECT_EQ(to_text_without_layout(terms->operand_read[0]), "f32[16,5]");
+  EXPECT_EQ(to_text_without_layout(terms->operand_read[1]), "f32[16,7]");
+  EXPECT_EQ(to_text_without_layout(terms->result_written), "f32[4,5,7]");
+}
+
+/// Of an array with room for more rows than have arrived, as many groups as would fill it.
+TEST(RaggedDot, RowGroupsNeedNotBeWhole) {
+  const std::string of_some = std::string(kRaggedFree) + ", frontend_attributes={hlosim.row_groups=\"3.2\"}";
+  EXPECT_EQ(sizes(work({"f32[64,5]", "f32[2,5,7]", "s32[2]"}, of_some)), "2x[20,5]x[5,7]");
 }
 
 // ── scaled-dot ──────────────────────────────────────────────────

@@ -1,16 +1,14 @@
 // Matrix products over named dimensions: dot and its ragged and scaled variants.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/rounding.h"
 #include "base/saturating.h"
-#include "hlo/frontend.h"
 #include "hlo/op_def.h"
-#include "hlo/row_groups.h"
 #include "ops/infer.h"
 #include "ops/matmul_work.h"
 #include "ops/op_table.h"
+#include "ops/ragged_notes.h"
 #include "ops/reducer.h"
 #include "ops/require.h"
 #include "ops/work.h"
@@ -184,29 +182,13 @@ bool require_group_sizes(OpContext& op, const Contraction& c, int64_t ragged, Ra
   return false;
 }
 
-/// Empty optional: the attribute is no three whole numbers from 1 on. Without one, no tile.
-std::optional<RaggedTile> ragged_tile(const Instruction& instruction) {
-  const auto given = frontend_attribute(instruction, kRaggedTilingAttribute);
-  if (!given) return RaggedTile();
-  RaggedTile tile;
-  const char* at = given->data();
-  const char* const end = at + given->size();
-  for (int64_t* size : {&tile.m, &tile.k, &tile.n}) {
-    while (at != end && *at == ' ') ++at;
-    const auto [rest, error] = std::from_chars(at, end, *size);
-    const bool is_last = size == &tile.n;
-    if (error != std::errc() || *size < 1 || (is_last ? rest != end : rest == end || *rest != ',')) return {};
-    at = is_last ? rest : rest + 1;
-  }
-  return tile;
-}
-
 // C1 … C7 as for dot
 // C8  lhs_ragged_dims names exactly one dimension of lhs
 // C9  rhs_group_dims: one free dimension of rhs if the ragged dimension is free, else none
 // C10 group_sizes holds integers and has the shape [g] or [outer dimensions of lhs, g]
 // C11 the group dimension of rhs has size g
 // C12 ragged_dot_tiling among the frontend attributes is three whole numbers from 1 on
+// C13 hlosim.row_groups among them is a number from 1 on
 ShapeRef infer_ragged_dot(OpContext& op) {
   const Contraction c(op);
   if (!require_contraction(op, c)) return nullptr;
@@ -237,43 +219,57 @@ ShapeRef infer_ragged_dot(OpContext& op) {
   if (!groups.empty() && !sizes_agree(sizes->dim(last), c.rhs->dim(groups[0])))
     return op.error(11, "group_sizes {} has {} groups, dimension {} of rhs {} has {}", text_of(sizes),
                     size_text(sizes->dim(last)), groups[0], text_of(c.rhs), size_text(c.rhs->dim(groups[0])));
-  if (!ragged_tile(op.instruction()))
-    return op.error(12, "{} is \"{}\", expected rows, contracted terms and columns: \"512,1024,1024\"",
-                    kRaggedTilingAttribute, *frontend_attribute(op.instruction(), kRaggedTilingAttribute));
+  if (const RaggedNotes notes = ragged_notes(op.instruction()); !notes.fault.empty())
+    return op.error(notes.constraint, "{}", notes.fault);
   DimensionList dimensions;
   if (role == RaggedRole::kContracting) dimensions.add(sizes->dim(last), sizes->is_dynamic(last));
   return contraction_result(op, c, dimensions, groups);
 }
 
 /// Groups that have rows or terms, and how many they have together. Sizes of groups are data: every row is
-/// assumed to be of each of the `hlosim.row_groups` groups with the same probability, those of other devices
-/// among them.
+/// assumed to be of each of `all` groups with the same probability. These are the groups themselves, or as
+/// many as `hlosim.row_groups` states: with those of other devices, or in place of rows that are of no group.
 struct GroupLoad {
   int64_t groups = 1, rows = 0;
 };
-GroupLoad expected_load(const OpContext& op, int64_t groups, int64_t rows) {
-  int64_t all = groups;
-  if (const auto given = frontend_attribute(op.instruction(), kRowGroupsAttribute)) {
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), number);
-    if (error == std::errc() && end == given->data() + given->size()) all = std::max(all, number);
-  }
-  const double part = static_cast<double>(groups) / static_cast<double>(all);
-  const double none = std::pow(1 - 1 / static_cast<double>(all), static_cast<double>(rows));
+GroupLoad expected_load(int64_t groups, double all, int64_t rows) {
+  all = std::max(all, static_cast<double>(groups));
+  const double part = static_cast<double>(groups) / all;
+  const double none = std::pow(1 - 1 / all, static_cast<double>(rows));
+  constexpr double kDigits = 1e-6;  // of a row, that a number of groups in decimals leaves open
   GroupLoad load;
-  load.rows = std::min(rows, static_cast<int64_t>(std::ceil(static_cast<double>(rows) * part)));
+  load.rows = std::min(rows, static_cast<int64_t>(std::ceil(static_cast<double>(rows) * part - kDigits)));
   load.groups = std::clamp(static_cast<int64_t>(std::llround(static_cast<double>(groups) * (1 - none))),
                            int64_t{1}, std::max<int64_t>(load.rows, 1));
   return load;
 }
 
-/// Weights of groups without rows are not read.
-void read_used_groups(const OpContext& op, const Contraction& c, int64_t used, Work& work) {
-  const Dimensions groups = op.ints(AttrKey::kRhsGroupDims);
-  if (groups.empty() || c.rhs->dim(groups[0]) <= used) return;
+/// `array` with `size` along `dimension`.
+ShapeRef part_along(const OpContext& op, ShapeRef array, int64_t dimension, int64_t size) {
+  if (array->dim(dimension) <= size) return array;
   DimensionList dimensions;
-  for (int64_t i = 0; i < c.rhs->rank(); ++i) dimensions.add(i == groups[0] ? used : c.rhs->dim(i), false);
-  work.operand_read[1] = resized(op, c.rhs, dimensions.sizes());
+  for (int64_t i = 0; i < array->rank(); ++i) dimensions.add(i == dimension ? size : array->dim(i), false);
+  return resized(op, array, dimensions.sizes());
+}
+
+/// Where the ragged dimension, a free one of lhs, is in the result.
+int64_t ragged_result_dimension(const Contraction& c, int64_t ragged) {
+  auto at = static_cast<int64_t>(c.lhs_batch.size());
+  for (int64_t i = 0; i < ragged; ++i) at += c.lhs_is_free(i) ? 1 : 0;
+  return at;
+}
+
+/// Weights of groups without rows are not read, and rows of no group neither read nor written.
+void read_used_parts(const OpContext& op, const Contraction& c, int64_t ragged, GroupLoad load, Work& work) {
+  work.operand_read[0] = part_along(op, c.lhs, ragged, load.rows);
+  if (const Dimensions groups = op.ints(AttrKey::kRhsGroupDims); !groups.empty()) {
+    work.operand_read[1] = part_along(op, c.rhs, groups[0], load.groups);
+    work.result_written = part_along(op, op.shape(), ragged_result_dimension(c, ragged), load.rows);
+    return;
+  }
+  for (size_t i = 0; i < c.lhs_contracting.size(); ++i)
+    if (c.lhs_contracting[i] == ragged)
+      work.operand_read[1] = part_along(op, c.rhs, c.rhs_contracting[i], load.rows);
 }
 
 void ragged_dot_work(const OpContext& op, Work& work) {
@@ -281,24 +277,25 @@ void ragged_dot_work(const OpContext& op, Work& work) {
   MatmulSizes sizes = matmul_sizes(c);
   const ShapeRef group_sizes = op.operand_shape(2);
   const int64_t groups = std::max<int64_t>(group_sizes->dim(group_sizes->rank() - 1), 1);
-  const RaggedRole role = ragged_role(c, op.ints(AttrKey::kLhsRaggedDims)[0]);
+  const int64_t ragged = op.ints(AttrKey::kLhsRaggedDims)[0];
+  const RaggedRole role = ragged_role(c, ragged);
   if (role == RaggedRole::kBatch) return add_matmul(op, work, sizes.batch, sizes.m, sizes.n, sizes.k);
   if (role == RaggedRole::kFree) sizes.n /= groups;  // n holds the group dimension, which no row sees twice
+  const RaggedNotes notes = ragged_notes(op.instruction());
   int64_t& shared = role == RaggedRole::kFree ? sizes.m : sizes.k;
-  const GroupLoad load = expected_load(op, groups, shared);
+  const GroupLoad load = expected_load(groups, notes.row_groups, shared);
   const int64_t each = load.rows / load.groups, larger = load.rows % load.groups;
   shared = each + 1;
   add_matmul(op, work, saturating_multiply(sizes.batch, larger), sizes.m, sizes.n, sizes.k);
   shared = each;
   add_matmul(op, work, saturating_multiply(sizes.batch, load.groups - larger), sizes.m, sizes.n, sizes.k);
-  if (role == RaggedRole::kFree) read_used_groups(op, c, load.groups, work);
-  const RaggedTile tile = ragged_tile(op.instruction()).value_or(RaggedTile());
+  read_used_parts(op, c, ragged, load, work);
   for (MatmulWork& matmul : work.matmuls)
-    matmul.ragged = true, matmul.ragged_terms = role == RaggedRole::kContracting, matmul.tile = tile;
-  work.vectors.push_back({VectorOp::kGroupStore, op.shape()});
+    matmul.ragged = true, matmul.ragged_terms = role == RaggedRole::kContracting, matmul.tile = notes.tile;
+  work.vectors.push_back({VectorOp::kGroupStore, work.result_written});
   const auto turns = static_cast<double>(ceil_div(sizes.n, work.vector.turn_columns));
   if (role == RaggedRole::kContracting)
-    work.vectors.push_back({VectorOp::kGroupTurn, c.lhs, turns});
+    work.vectors.push_back({VectorOp::kGroupTurn, work.operand_read[0], turns});
   else if (holds(c.rhs_contracting, minor_dimension(c.rhs, 0)))
     work.vectors.push_back({VectorOp::kGroupTurn, c.rhs});
 }
