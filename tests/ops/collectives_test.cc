@@ -2,6 +2,7 @@
 
 #include "modules/module_rules.h"
 #include "ops/collective_groups.h"
+#include "ops/work.h"
 #include "support/folders.h"
 #include "support/module_files.h"
 #include "support/text_module.h"
@@ -163,6 +164,24 @@ TEST(CollectiveRules, RaggedAllToAll) {
             "ragged-all-to-all C3: operand 3 is s32[4], expected the shape of operand 2, s32[2]");
   EXPECT_EQ(with("f32[16,4]", "s32[2,2]{1,0}", "s32[2,2]{0,1}"), "");  // so that layouts can be chosen
   EXPECT_EQ(with("f32[16,4]", "s32[2,2]", "s32[2,2]{1,0}"), "");
+}
+
+/// Sizes are data: at most the smaller of both arrays is sent, whatever room the other one has.
+TEST(CollectiveRules, RaggedAllToAllSendsTheSmallerArray) {
+  for (const auto& [input, output] : {std::pair("f32[8,4]", "f32[32,4]"), {"f32[32,4]", "f32[8,4]"}}) {
+    Module module = test::module_or_fail(fmt::format(
+        "HloModule m, replica_count=2\nENTRY e {{\n  x = {0} parameter(0)\n  y = {1} parameter(1)\n"
+        "  s = s32[2] parameter(2)\n"
+        "  ROOT r = {1} ragged-all-to-all(x, y, s, s, s, s), replica_groups={{{{0,1}}}}\n}}\n",
+        input, output));
+    const Instruction& root = module.root(module.entry);
+    const Work work = work_of(OpContext(module, module.shapes(), root, op_table(), nullptr));
+    ASSERT_TRUE(work.collective);
+    EXPECT_EQ(dense_bytes(work.collective->payload).count(), 8 * 4 * 4) << input;
+    EXPECT_EQ(to_text_without_layout(work.operand_read[0]), "f32[8,4]") << input;
+    EXPECT_EQ(work.operand_read[1], nullptr) << input;
+    EXPECT_EQ(to_text_without_layout(work.result_written), "f32[8,4]") << input;
+  }
 }
 
 TEST(CollectiveRules, CollectiveBroadcast) {

@@ -221,9 +221,17 @@ ShapeRef infer_ragged_all_to_all(OpContext& op) {
   return op.operand_shape(1);
 }
 
+/// Its sizes are data: at most as many rows are sent as the input has, and no more arrive than the output has
+/// room for. Both are the same in the mean, so the smaller of the two arrays is taken as what is sent.
 void ragged_all_to_all_work(const OpContext& op, Work& work) {
-  add_payload(op, work, CollectiveKind::kRaggedAllToAll, 1);
+  const ShapeRef input = op.operand_shape(0), output = op.operand_shape(1);
+  const bool has_room = output->element_count() > input->element_count();
+  const bool is_room = output->element_count() < input->element_count();
+  work.collective.emplace().kind = CollectiveKind::kRaggedAllToAll;
+  work.collective->payload.push_back(is_room ? output : input);
+  if (is_room) work.operand_read[0] = output;
   work.operand_read[1] = nullptr;  // the output buffer is written, not read
+  if (has_room) work.result_written = input;
 }
 
 // ── collective-broadcast ────────────────────────────────────────

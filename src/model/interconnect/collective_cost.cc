@@ -247,6 +247,10 @@ CollectiveCost CollectiveCosts::price(Placed& placed, CollectiveCost cost, AxisO
   cost.sent = sent_per_member(cost.kind, cost.group_size, cost.logical_payload);
   cost.scalar_sent = sent_per_member(cost.kind, cost.group_size, cost.scalar_payload);
   const CollectiveModel model(device_, slice_, grid_, assumptions, order);
+  if (cost.kind == CollectiveKind::kRaggedAllToAll && cost.group_size > 1)
+    assumptions.add(
+        "sizes of ragged all-to-alls are data: every member is assumed to send an equal part to each, and as "
+        "many rows as the smaller of input and output has");
   // Scalars travel with the arrays, padding too.
   const Bytes payload = cost.payload + cost.scalar_payload;
   cost.volume = collective_volume(cost.kind, cost.group_size, payload);
