@@ -84,8 +84,10 @@ Words model_line(const PublishedRun& run) {
                                        {"--one-hot-embedding", step.one_hot_embedding},
                                        {"--gather-stored", !step.cast_before_gather},
                                        {"--quantized-gather", step.quantized_gather},
-                                       {"--experts-on-fsdp", step.experts_on_fsdp}})
+                                       {"--experts-on-fsdp", step.experts_on_fsdp},
+                                       {"--ring-of-experts", step.ring_of_experts}})
     if (is_set) words.emplace_back(option);
+  add("ragged-buffer-factor", step.ragged_buffer_factor);
   for (std::string& word : attention_options(step)) words.push_back(std::move(word));
   return words;
 }

@@ -17,6 +17,10 @@ using testing::Not;
 const std::string kModel =
     R"("model": {"name": "m", "layers": 2, "d_model": 256, "d_ff": 512, "q_heads": 4, "vocab": 512})";
 
+const std::string kExperts =
+    R"("model": {"name": "m", "layers": 2, "d_model": 256, "d_ff": 512, "q_heads": 4, "vocab": 512, )"
+    R"("moe": {"experts": 8, "top_k": 2, "d_ff_expert": 64, "dispatch": "dropless"}})";
+
 std::string entry_with(const std::string& more, const std::string& model = kModel) {
   return R"({"id": "a", "device": "v5e", "jax_devices": 8, "seq": 256, "per_device_batch": 2,)"
          R"("mesh": {"ici": {"fsdp": 4}, "dcn": {"data": 2}}, "slices": 2,)"
@@ -64,8 +68,8 @@ TEST(PublishedRun, ReadsSizesMeshAndSettings) {
 
 TEST(PublishedRun, TilesOfGroupedProductsAndTheAttentionKernelsMaker) {
   const auto options = [](const std::string& flags, const std::string& kernel = "splash") {
-    const Read one =
-        read(entry_with(R"("attention_kernel": ")" + kernel + R"(", "other_flags": {)" + flags + "}"));
+    const Read one = read(
+        entry_with(R"("attention_kernel": ")" + kernel + R"(", "other_flags": {)" + flags + "}", kExperts));
     EXPECT_EQ(one.errors, "");
     return one.run.options;
   };
@@ -85,6 +89,8 @@ TEST(PublishedRun, TilesOfGroupedProductsAndTheAttentionKernelsMaker) {
   EXPECT_EQ(single.in.row_gradient, (GroupedTile{512, 256, 1024}));
   EXPECT_EQ(single.out.weight_gradient, (GroupedTile{512, 256, 704}));
   EXPECT_EQ(single.out.row_gradient, (GroupedTile{128, 256, 1024}));
+  // A model without experts has no such products.
+  EXPECT_EQ(read(entry_with(R"("other_flags": {"megablox": true})")).run.options.expert_tiles, ExpertTiles());
   EXPECT_FALSE(options("").tiles.tokamax);
   EXPECT_TRUE(options(R"("use_tokamax_splash": true)").tiles.tokamax);
   EXPECT_TRUE(options("", "splash (Pallas), tokamax build").tiles.tokamax);
@@ -111,6 +117,23 @@ TEST(PublishedRun, WeightsAreQuantizedBeforeTheyAreGatheredWhereMaxTextDoesSo) {
   EXPECT_FALSE(run(kernel + cut + known + R"(, "quantized_all_gather": false)").options.quantized_gather);
   EXPECT_THAT(run(kernel + known).assumptions,
               Contains("other_flags.weight_quantization_calibration_method=fixed,-224,224 is not modelled"));
+}
+
+TEST(PublishedRun, ExpertsExchangeRowsOrAreARing) {
+  const auto run = [](const std::string& flags, const std::string& model = kExperts) {
+    const Read one = read(entry_with(R"("other_flags": {)" + flags + "}", model));
+    EXPECT_EQ(one.errors, "");
+    return one.run;
+  };
+  EXPECT_FALSE(run("").options.ring_of_experts);
+  EXPECT_EQ(run("").options.ragged_buffer_factor, 0);
+  EXPECT_EQ(run(R"("ragged_buffer_factor": -1.0)").options.ragged_buffer_factor, 0);
+  EXPECT_EQ(run(R"("ragged_buffer_factor": 1.5)").options.ragged_buffer_factor, 1.5);
+  const PublishedRun ring = run(R"("use_ring_of_experts": true, "ragged_buffer_factor": 1.5)");
+  EXPECT_TRUE(ring.options.ring_of_experts);
+  EXPECT_EQ(ring.options.ragged_buffer_factor, 0);
+  EXPECT_THAT(ring.assumptions, Contains("other_flags.ragged_buffer_factor=1.5 is not modelled"));
+  EXPECT_FALSE(run(R"("use_ring_of_experts": true)", kModel).options.ring_of_experts);
 }
 
 TEST(PublishedRun, KeysThatNobodyKnowsAreListed) {

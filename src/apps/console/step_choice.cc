@@ -188,6 +188,12 @@ void declare_step(CommandLine& line, StepChoice& choice) {
   line.add_option("--expert-tiles", choice.expert_tiles,
                   "Tiles of grouped matmuls: 512x2048x1536, or wi_fwd=512x2048x1536, wi_dlhs=..., wo_fwd=...")
       .one_value_each();
+  line.add_flag("--ring-of-experts", choice.ring_of_experts,
+                "Training, axis expert: gather tokens and sum results instead of exchanging rows");
+  line.add_option("--ragged-buffer-factor", choice.ragged_buffer_factor,
+                  "Training, axis expert: room for received rows, times their mean; 0: the worst case")
+      .not_negative()
+      .show_default();
   line.add_flag("--logit-bound", choice.logit_bound,
                 "A bound on attention's logits in place of their running maximum (use_max_logit_estimate)");
   line.add_flag("--split-backward", choice.split_backward, "Separate backward kernels for q and for k, v");
@@ -269,7 +275,8 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   step.one_hot_embedding = options.one_hot;
   step.gradients_only = options.gradients, step.cast_before_gather = !options.gather_stored;
   step.manual_attention = !options.automatic, step.experts_on_fsdp = options.experts_on_fsdp;
-  step.experts_on_tensor = options.experts_on_tensor;
+  step.experts_on_tensor = options.experts_on_tensor, step.ring_of_experts = options.ring_of_experts;
+  step.ragged_buffer_factor = options.ragged_buffer_factor;
   step.quantized_gather = options.quantized_gather, step.optimizer.clip_norm = options.clip_norm;
   return step;
 }

@@ -29,9 +29,9 @@ struct StepChoice {
   bool unroll = false, loop = false, one_hot = false, gradients = false, gather_stored = false,
        automatic = false;
   bool experts_on_fsdp = false, experts_on_tensor = false, split_backward = false, quantized_gather = false,
-       logit_bound = false;
+       logit_bound = false, ring_of_experts = false;
   std::string grads = "params";
-  double clip_norm = 1;
+  double clip_norm = 1, ragged_buffer_factor = 0;
   bool operator==(const StepChoice&) const = default;
 };
 

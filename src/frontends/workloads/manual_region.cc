@@ -78,8 +78,8 @@ Expr ManualRegion::leave(Expr local, const AxisSharding& sharding) const {
 }
 
 /// Groups of devices that differ along `axes` only.
-Expr ManualRegion::collective(Opcode opcode, Expr local, Dims dims, std::vector<ExpressionAttr> attrs,
-                              const std::vector<AxisPart>& axes) const {
+Expr ManualRegion::collective(Opcode opcode, std::vector<Expr> operands, Dims dims,
+                              std::vector<ExpressionAttr> attrs, const std::vector<AxisPart>& axes) const {
   const Mesh& mesh = rules_.mesh();
   Dims sizes, order;
   for (size_t i = 0; i < mesh.axes.size(); ++i) {
@@ -93,12 +93,12 @@ Expr ManualRegion::collective(Opcode opcode, Expr local, Dims dims, std::vector<
   attrs.push_back(
       {AttrKey::kReplicaGroups, Kind::kGroups, {}, {}, {{mesh.devices() / members, members}, sizes, order}});
   attrs.push_back({AttrKey::kChannelId, Kind::kChannel});
-  attrs.push_back({AttrKey::kUseGlobalDeviceIds, Kind::kFlag, {1}});
+  if (opcode != Opcode::kRaggedAllToAll) attrs.push_back({AttrKey::kUseGlobalDeviceIds, Kind::kFlag, {1}});
   attrs.push_back(sharding_attr("{manual}"));
   Expression expression;
   expression.opcode = opcode;
-  expression.operands = {local};
-  expression.type = {graph_.element(local), std::move(dims), {}};
+  expression.type = {graph_.element(operands[0]), std::move(dims), {}};
+  expression.operands = std::move(operands);
   expression.attrs = std::move(attrs);
   return graph_.add(std::move(expression));
 }
@@ -108,7 +108,7 @@ Expr ManualRegion::gather(Expr local, int64_t dimension, const std::vector<AxisP
   Dims dims = graph_.dims(local);
   dims[static_cast<size_t>(dimension)] *= product(axes);
   const Expr whole =
-      collective(Opcode::kAllGather, local, dims, {{AttrKey::kDimensions, Kind::kInts, {dimension}}}, axes);
+      collective(Opcode::kAllGather, {local}, dims, {{AttrKey::kDimensions, Kind::kInts, {dimension}}}, axes);
   graph_.at(whole).gradient = [rules = &rules_, dimension, axes](Backward& backward, Expr self,
                                                                  Expr cotangent) {
     backward.add(backward.graph()[self].operands[0],
@@ -122,7 +122,7 @@ Expr ManualRegion::scatter_sum(Expr local, int64_t dimension, const std::vector<
   Dims dims = graph_.dims(local);
   dims[static_cast<size_t>(dimension)] /= product(axes);
   const Expr part = collective(
-      Opcode::kReduceScatter, local, dims,
+      Opcode::kReduceScatter, {local}, dims,
       {{AttrKey::kDimensions, Kind::kInts, {dimension}}, {AttrKey::kToApply, Kind::kReducer, {}, "add"}},
       axes);
   graph_.at(part).gradient = [rules = &rules_, dimension, axes](Backward& backward, Expr self,
@@ -135,12 +135,31 @@ Expr ManualRegion::scatter_sum(Expr local, int64_t dimension, const std::vector<
 
 Expr ManualRegion::sum_over(Expr local, const std::vector<AxisPart>& axes) const {
   if (product(axes) == 1) return local;
-  const Expr sum = collective(Opcode::kAllReduce, local, graph_.dims(local),
+  const Expr sum = collective(Opcode::kAllReduce, {local}, graph_.dims(local),
                               {{AttrKey::kToApply, Kind::kReducer, {}, "add"}}, axes);
   graph_.at(sum).gradient = [](Backward& backward, Expr self, Expr cotangent) {
     backward.add(backward.graph()[self].operands[0], cotangent);
   };
   return sum;
+}
+
+Expr ManualRegion::exchange(Expr rows, int64_t received, const RowExchange& there, const RowExchange& back,
+                            const std::vector<AxisPart>& axes) const {
+  if (product(axes) == 1) return rows;
+  Dims dims = graph_.dims(rows);
+  dims[0] = received;
+  const Expr output = full(graph_, graph_.element(rows), dims, 0);
+  const Expr arrived = collective(
+      Opcode::kRaggedAllToAll,
+      {rows, output, there.input_offsets, there.send_sizes, there.output_offsets, there.recv_sizes}, dims, {},
+      axes);
+  graph_.at(arrived).gradient = [rules = &rules_, there, back, axes](Backward& backward, Expr self,
+                                                                     Expr cotangent) {
+    const Expr sent = backward.graph()[self].operands[0];
+    backward.add(sent, ManualRegion(backward.graph(), *rules)
+                           .exchange(cotangent, backward.graph().dims(sent)[0], back, there, axes));
+  };
+  return arrived;
 }
 
 }  // namespace hlosim

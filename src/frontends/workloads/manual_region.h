@@ -17,6 +17,12 @@
 
 namespace hlosim {
 
+/// Rows of one device for each of the members of its group, s32[members] each: where they begin in the input,
+/// how many they are, where they go in the member's output; and how many arrive from each.
+struct RowExchange {
+  Expr input_offsets{}, send_sizes{}, output_offsets{}, recv_sizes{};
+};
+
 class ManualRegion {
  public:
   ManualRegion(ExpressionGraph& graph, const AxisRules& rules) : graph_(graph), rules_(rules) {}
@@ -33,10 +39,14 @@ class ManualRegion {
   Expr scatter_sum(Expr local, int64_t dimension, const std::vector<AxisPart>& axes) const;
   /// The sum over devices; each is handed the whole gradient.
   Expr sum_over(Expr local, const std::vector<AxisPart>& axes) const;
+  /// A ragged all-to-all of rows into `received` of them; rows that nothing arrives in are 0. The gradient
+  /// goes the way that `back` describes.
+  Expr exchange(Expr rows, int64_t received, const RowExchange& there, const RowExchange& back,
+                const std::vector<AxisPart>& axes) const;
   Dims local_dims(const Dims& dims, const AxisSharding& sharding) const;
 
  private:
-  Expr collective(Opcode opcode, Expr local, Dims dims, std::vector<ExpressionAttr> attrs,
+  Expr collective(Opcode opcode, std::vector<Expr> operands, Dims dims, std::vector<ExpressionAttr> attrs,
                   const std::vector<AxisPart>& axes) const;
   std::vector<AxisPart> others(const AxisSharding& sharding) const;
 

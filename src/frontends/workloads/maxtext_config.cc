@@ -342,8 +342,7 @@ class MaxTextReader {
     std::vector<const Value*> left;
     read_maxtext_expert_tiles(fields_, true, options.expert_tiles, problems_, left);
     for (const Value* one : left) note(*one, "of the tiles of grouped products is not modelled");
-    const std::optional<MoeConfig>& moe = step_.model.moe;
-    if (!moe || moe->dispatch == MoeConfig::Dispatch::kCapacity) options.expert_tiles = {};
+    drop_settings_of_experts(step_.model, options);
     // Moments and gradients have the parameters' type, as in optax.
     options.grad_type = options.optimizer.nu_type = options.param_type;
     if (!fields_.find("mu_dtype")) options.optimizer.mu_type = options.param_type;

@@ -99,6 +99,15 @@ void read_quantized_gather(EntryFields& fields, StepOptions& options) {
     options.quantized_gather = gather->text != "false";
 }
 
+/// Negative: room for all that could arrive. A ring of experts has no such buffer here: it is listed there as
+/// what changes nothing.
+void read_exchange_buffer(EntryFields& fields, StepOptions& options) {
+  constexpr std::string_view kKey = "ragged_buffer_factor";
+  if (options.ring_of_experts) return;
+  if (const Value* factor = fields.find(kKey); factor && !factor->text.starts_with('-'))
+    fields.not_negative(kKey, options.ragged_buffer_factor);
+}
+
 }  // namespace
 
 void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
@@ -117,10 +126,18 @@ void read_maxtext_settings(EntryFields& fields, StepOptions& options) {
   for (const std::string_view key : {"fsdp_shard_on_exp", "shard_exp_on_fsdp"})
     fields.flag(key, options.experts_on_fsdp);
   read_quantized_gather(fields, options);
+  fields.flag("use_ring_of_experts", options.ring_of_experts);
+  read_exchange_buffer(fields, options);
   fields.flag("use_iota_embed", options.one_hot_embedding);
   read_maxtext_type(fields, "weight_dtype", options.param_type);
   read_maxtext_type(fields, "mu_dtype", options.optimizer.mu_type);
   fields.flag("scan_layers", options.scan_layers);
+}
+
+void drop_settings_of_experts(const ModelConfig& model, StepOptions& options) {
+  if (has_dropless_experts(model)) return;
+  options.expert_tiles = {};
+  options.ring_of_experts = false, options.ragged_buffer_factor = 0;
 }
 
 namespace {

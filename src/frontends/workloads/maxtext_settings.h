@@ -12,6 +12,7 @@
 
 #include "sharding/mesh.h"
 #include "text/entry_fields.h"
+#include "workloads/model_config.h"
 #include "workloads/step_options.h"
 
 namespace hlosim {
@@ -44,6 +45,9 @@ std::span<const TiledProduct> tiled_products();
 /// are no whole numbers from 1 on.
 void read_maxtext_expert_tiles(EntryFields& fields, bool is_megablox, ExpertTiles& tiles,
                                DiagnosticList& problems, std::vector<const Value*>& left);
+
+/// For models without dropless experts: their settings change nothing.
+void drop_settings_of_experts(const ModelConfig& model, StepOptions& options);
 
 /// "adamw", "adam_pax" or "adam" with anything behind.
 std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name);

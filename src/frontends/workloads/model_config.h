@@ -92,6 +92,10 @@ struct ModelConfig {
   bool is_global(int64_t layer) const;  // attends to everything before it
   bool is_sparse(int64_t layer) const;  // has experts
 };
+/// Experts that drop no token: rows sorted by expert, products in groups.
+inline bool has_dropless_experts(const ModelConfig& model) {
+  return model.moe && model.moe->dispatch == MoeConfig::Dispatch::kDropless;
+}
 
 /// Reads a file of examples/models; errors have places: unknown keys, sizes that don't go together.
 Result<ModelConfig> read_model_config(const SourcePtr& source);

@@ -87,11 +87,11 @@ struct DotGradient {
 DotGradient dot_gradient_lhs(int64_t a_rank, int64_t b_rank, const DotDims& dims);
 DotGradient dot_gradient_rhs(int64_t a_rank, int64_t b_rank, const DotDims& dims);
 
-/// Groups of rows: `sizes` s32[groups] of those that have a product here. `all`: groups that the rows are of,
-/// with those of other devices; 0: the groups of `sizes`.
+/// Groups of rows: `sizes` s32[groups] of those that have a product here. `all`: as many groups of the same
+/// size as the rows have room for, with those of other devices; 0: the groups of `sizes`.
 struct RowGroups {
   Expr sizes{};
-  int64_t all = 0;
+  double all = 0;
   ProductTiles tiles{};
 
   /// Of the gradient of a product's rows, which is a product of its own.

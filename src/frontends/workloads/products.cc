@@ -67,7 +67,7 @@ Expr ragged(ExpressionGraph& graph, Expr a, Expr b, const RowGroups& groups, con
   expression.operands = {a, b, groups.sizes};
   if (type == ElementType::kInvalid) type = graph.element(a);
   std::vector<std::string> given;
-  if (groups.all > graph.dims(groups.sizes)[0])
+  if (groups.all > static_cast<double>(graph.dims(groups.sizes)[0]))
     given.push_back(fmt::format("{}=\"{}\"", kRowGroupsAttribute, groups.all));
   if (tile.rows > 0)
     given.push_back(

@@ -1,14 +1,20 @@
 // Experts without a limit: rows sorted by expert, one product in groups for each matrix.
 //
-// It all happens in a region of one device: its tokens, the parameters gathered from fsdp. Along `expert`,
-// every device is given the tokens of all of them and has products with its own experts' rows, which a
-// sorting puts first; along `tensor`, parts of the hidden width, or of the experts where servers deal them
-// out over it. What comes out is summed over both, last of all.
+// It all happens in a region of one device: its tokens, the parameters gathered from fsdp. Along `tensor` a
+// device has parts of the hidden width, or of the experts where servers deal them out over it. Along `expert`
+// there are two forms:
 //
-// A device's ragged-dot has the rows of all experts, and only its own have products: its frontend attribute
-// `hlosim.row_groups` is the number of groups that the rows are of.
+// * Exchange (training): every device sends its rows to the devices of their experts, which sort them by
+//   expert, and gets them back (expert_exchange.h). What arrives goes into an array with room for the most
+//   that could arrive, or for a multiple of the mean.
+// * Ring of experts (servers; training with use_ring_of_experts): every device is given the tokens of all of
+//   them and has products with its own experts' rows, which a sorting puts first. What comes out is summed.
+//
+// In both a device's ragged-dot has more rows than have products. Its frontend attribute `hlosim.row_groups`
+// is the number of groups of the usual size that they would be.
 #include <algorithm>
 
+#include "workloads/expert_exchange.h"
 #include "workloads/experts.h"
 #include "workloads/manual_region.h"
 
@@ -23,7 +29,7 @@ class SortedExperts {
   Expr make(Expr x, const Routing& routing) {
     Expr local = region_.enter(x, {Axis::kBatch, Axis::kLength, Axis::kHidden});
     local = region_.gather(local, 2, axes_of(Axis::kHidden));
-    const Expr tokens = region_.gather(local, 0, token_axes());
+    const Expr tokens = region_.gather(local, 0, gathered_axes());
     const Dims dims = graph_.dims(tokens);
     const int64_t count = dims[0] * dims[1];
     sort(routing, count);
@@ -31,15 +37,16 @@ class SortedExperts {
         broadcast(graph_, reshape(graph_, tokens, {count, dims[2]}), {count, moe_.top_k, dims[2]}, {0, 2});
     Expr rows =
         permute_rows(graph_, reshape(graph_, copies, {count * moe_.top_k, dims[2]}), order_, inverse_);
-    rows = mlp(rows);
+    rows = exchanges() ? through_experts(rows) : mlp(rows);
     const Expr back = permute_rows(graph_, rows, inverse_, order_);
-    const Expr by_token = reshape(graph_, back, {count, moe_.top_k, dims[2]});
-    const Expr weights =
-        broadcast(graph_, convert(graph_, weights_, scope_.type()), {count, moe_.top_k, dims[2]}, {0, 1});
-    Expr out = reduce_sum(graph_, multiply(graph_, by_token, weights), {1});
-    out = reshape(graph_, out, dims);
-    out = region_.scatter_sum(out, 0, token_axes());
-    out = region_.scatter_sum(out, 2, axes_of(Axis::kHidden));
+    const Dims by_token{count, moe_.top_k, graph_.dims(back)[1]};
+    const Expr weights = broadcast(graph_, convert(graph_, weights_, scope_.type()), by_token, {0, 1});
+    Expr out = reduce_sum(graph_, multiply(graph_, reshape(graph_, back, by_token), weights), {1});
+    out = reshape(graph_, out, {dims[0], dims[1], by_token[2]});
+    if (!exchanges()) {
+      out = region_.scatter_sum(out, 0, gathered_axes());
+      out = region_.scatter_sum(out, 2, axes_of(Axis::kHidden));
+    }
     out = region_.sum_over(out, replicated_axes());
     return region_.leave(out, {Axis::kBatch, Axis::kLength, Axis::kHidden});
   }
@@ -57,6 +64,12 @@ class SortedExperts {
       if (has_axis(axes_of(Axis::kBatch), part.axis)) axes.push_back(part);
     return axes;
   }
+  bool exchanges() const {
+    return scope_.options.kind == StepKind::kTrain && !scope_.options.ring_of_experts &&
+           !token_axes().empty();
+  }
+  /// Axes along which every device is given all tokens.
+  std::vector<AxisPart> gathered_axes() const { return exchanges() ? std::vector<AxisPart>() : token_axes(); }
   /// Of the axes that cut experts or their widths, those along which every device has the whole result.
   std::vector<AxisPart> replicated_axes() const {
     const AxisSharding cut = region_.cut({Axis::kExperts, Axis::kEmbed, Axis::kMlp});
@@ -82,15 +95,17 @@ class SortedExperts {
     return parts;
   }
 
-  /// Rows by expert, own experts first; how many each has.
+  /// Rows by expert, and how many each has. In the ring, own experts come first and others aren't counted.
   void sort(const Routing& routing, int64_t count) {
     const std::vector<Axis> cut{Axis::kBatch, Axis::kLength, Axis::kNone};
     const int64_t slots = count * moe_.top_k;
-    const auto local = [&](Expr value) { return region_.gather(region_.enter(value, cut), 0, token_axes()); };
+    const auto local = [&](Expr value) {
+      return region_.gather(region_.enter(value, cut), 0, gathered_axes());
+    };
     weights_ = reshape(graph_, local(routing.weights), {count, moe_.top_k});
     experts_ = reshape(graph_, local(routing.experts), {slots});
-    const int64_t own = moe_.experts / scope_.rules.parts(Axis::kActExperts);
-    if (own < moe_.experts) {
+    const int64_t counted = exchanges() ? moe_.experts : own_experts();
+    if (counted < moe_.experts) {
       const Expr numbers = iota(graph_, ElementType::kS32, {moe_.experts}, 0);
       const Expr first = slice(graph_, region_.enter(numbers, {Axis::kActExperts}), 0, 0, 1);
       const Expr from =
@@ -99,13 +114,43 @@ class SortedExperts {
       const Expr later = shift(graph_, from, static_cast<double>(moe_.experts));
       experts_ = select(graph_, compare(graph_, from, none, "LT"), later, from);
     }
-    const Expr sorted = sort_with_positions(graph_, experts_);
-    sorted_experts_ = element(graph_, sorted, 0), order_ = element(graph_, sorted, 1);
-    inverse_ = element(graph_, sort_with_positions(graph_, order_), 1);
-    const Dims dims{slots, own};
+    const Sorted by_expert = sorted(experts_);
+    sorted_experts_ = by_expert.keys, order_ = by_expert.order, inverse_ = by_expert.inverse;
+    const Dims dims{slots, counted};
     const Expr hits = compare(graph_, broadcast(graph_, experts_, dims, {0}),
                               iota(graph_, ElementType::kS32, dims, 1), "EQ");
     sizes_ = reduce_sum(graph_, convert(graph_, hits, ElementType::kS32), {0});
+    row_groups_ = static_cast<double>(moe_.experts);
+  }
+  int64_t own_experts() const { return moe_.experts / scope_.rules.parts(Axis::kActExperts); }
+
+  struct Sorted {
+    Expr keys, order, inverse;
+  };
+  Sorted sorted(Expr keys) const {
+    const Expr both = sort_with_positions(graph_, keys);
+    const Expr order = element(graph_, both, 1);
+    return {element(graph_, both, 0), order, element(graph_, sort_with_positions(graph_, order), 1)};
+  }
+
+  /// Rows in the order of experts -> what their experts make of them. Along `tensor` each device sends back
+  /// its part of the sum.
+  Expr through_experts(Expr rows) {
+    const int64_t slots = graph_.dims(rows)[0], own = own_experts();
+    const int64_t most = slots / moe_.top_k * std::min(own, moe_.top_k) * (moe_.experts / own);
+    const double factor = scope_.options.ragged_buffer_factor;
+    const int64_t room =
+        factor > 0 ? std::clamp(static_cast<int64_t>(static_cast<double>(slots) * factor), int64_t{1}, most)
+                   : most;
+    const ExpertExchange exchange(graph_, region_, token_axes(), sizes_, room, room < most);
+    row_groups_ = static_cast<double>(own) * static_cast<double>(room) / static_cast<double>(slots);
+    sizes_ = exchange.sizes();
+    const Expr arrived = exchange.to_experts(rows);
+    const Sorted by_expert = sorted(exchange.experts());
+    sorted_experts_ = by_expert.keys;
+    Expr out = mlp(permute_rows(graph_, arrived, by_expert.order, by_expert.inverse));
+    out = region_.scatter_sum(out, 1, axes_of(Axis::kHidden));
+    return exchange.to_tokens(permute_rows(graph_, out, by_expert.inverse, by_expert.order), slots);
   }
 
   /// A parameter in the layer's type, whole but along expert and tensor.
@@ -131,13 +176,13 @@ class SortedExperts {
     return value;
   }
 
-  /// Rows [experts, out] of a table for each row's expert; other devices' rows have the last one.
+  /// Rows [experts, out] of a table for each row's expert; rows without an own expert have the last one.
   Expr of_rows(Expr table) const {
     const Expr own = full_like(graph_, sorted_experts_, static_cast<double>(graph_.dims(sizes_)[0]));
     return gather_rows(graph_, table, minimum(graph_, sorted_experts_, shift(graph_, own, -1)));
   }
 
-  /// The biases [experts, out] of each row's expert, those of other devices' rows left out; `share`: of the
+  /// The biases [experts, out] of each row's expert, none for rows without an own one; `share`: of the
   /// devices that add it.
   Expr with_row_bias(Expr rows, const std::string& name, const std::vector<Axis>& axes, double share) const {
     if (!scope_.has("moe." + name)) return rows;
@@ -150,14 +195,14 @@ class SortedExperts {
 
   /// Named by what is outside of the region, where nothing is a partial sum.
   Expr named(Expr rows, SavedValue value) const {
-    if (scope_.rules.parts(Axis::kActMlp) > 1 || !expert_axes().empty()) return rows;
+    if (scope_.rules.parts(Axis::kActMlp) > 1 || (!exchanges() && !expert_axes().empty())) return rows;
     const std::vector<Axis> cut{Axis::kTokens, Axis::kNone};
     return region_.enter(graph_.named(region_.leave(rows, cut), value), cut);
   }
 
   Expr times_weights(Expr rows, const std::string& name, const std::vector<Axis>& axes) const {
     const ExpertTiles& tiles = scope_.options.expert_tiles;
-    const RowGroups groups{sizes_, moe_.experts, name == "wo" ? tiles.out : tiles.in};
+    const RowGroups groups{sizes_, row_groups_, name == "wo" ? tiles.out : tiles.in};
     const std::string scales = scale_of(name);
     if (scope_.has("moe." + scales)) {
       const Expr sums = stored_grouped_product(scope_, rows, stored(name, axes), groups);
@@ -193,6 +238,7 @@ class SortedExperts {
   const MoeConfig& moe_;
   ManualRegion region_;
   Expr weights_{}, experts_{}, sorted_experts_{}, order_{}, inverse_{}, sizes_{};
+  double row_groups_ = 0;
 };
 
 }  // namespace

@@ -89,10 +89,20 @@ std::string pages_fault(const StepOptions& options) {
 }
 
 std::string experts_fault(const ModelConfig& model, const StepOptions& options) {
+  const bool dropless = has_dropless_experts(model);
+  const char* const setting = options.expert_tiles != ExpertTiles() ? "tiles of grouped products belong"
+                              : options.ring_of_experts             ? "the ring of experts belongs"
+                              : options.ragged_buffer_factor > 0    ? "the room for exchanged rows belongs"
+                                                                    : nullptr;
+  if (setting && !dropless)
+    return fmt::format("{} to dropless experts, which the model does not have", setting);
   if (!model.moe) return {};
+  if ((options.ring_of_experts || options.ragged_buffer_factor > 0) && options.kind != StepKind::kTrain)
+    return "rows of experts are exchanged in training only: servers have the ring of experts";
+  if (options.ring_of_experts && options.ragged_buffer_factor > 0)
+    return "the ring of experts exchanges no rows that a buffer could be given for";
   if (options.experts_on_tensor && options.kind == StepKind::kTrain)
     return "experts are dealt out over tensor in prefill and decode only";
-  const bool dropless = model.moe->dispatch == MoeConfig::Dispatch::kDropless;
   if (dropless && options.quantization == Quantization::kInt8)
     return "dropless experts have no products in int8, expected none or fp8";
   return {};

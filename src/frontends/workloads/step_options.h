@@ -90,10 +90,12 @@ struct GroupedTile {
 /// Of a product, of the gradient of its rows and of that of its weights.
 struct ProductTiles {
   GroupedTile forward{}, row_gradient{}, weight_gradient{};
+  bool operator==(const ProductTiles&) const = default;
 };
 /// Of the experts' products into the hidden width and out of it.
 struct ExpertTiles {
   ProductTiles in{}, out{};
+  bool operator==(const ExpertTiles&) const = default;
 };
 /// The same tile for all of them.
 inline ExpertTiles same_tiles(const GroupedTile& tile) {
@@ -155,6 +157,11 @@ struct StepOptions {
   bool experts_on_fsdp = false;   // the dimension of experts is cut by fsdp too
   bool experts_on_tensor =
       false;  // serving: experts are dealt out over tensor, too, in place of their widths
+  // Training with an axis `expert`, of dropless experts: devices are given all tokens of the axis and sum
+  // what they make of them, in place of exchanging rows; and the room for rows that arrive, as a multiple of
+  // their mean: those beyond it are dropped. 0: room for the most that could arrive.
+  bool ring_of_experts = false;
+  double ragged_buffer_factor = 0;
   bool one_hot_embedding = false;  // the lookup as a product with one-hot rows
   int64_t vocab_tiles = 1;         // logits and loss in so many parts along the tokens
   bool gradients_only = false;     // train: the loss and all gradients are the results, no optimizer

@@ -74,6 +74,7 @@ class RunReader {
       family.text("family", run_.family);
     }
     run_.options = read_published_options(entry_, problems_, run_.assumptions);
+    drop_settings_of_experts(run_.model, run_.options);
     sizes();
     meshes();
     xla_flags();

@@ -297,12 +297,21 @@ class Counter {
                       options_.compute_type);
       }
     }
-    if (experts_axis_ > 1) {
-      const double bytes = rows * d * type;
-      for (const StepStage part : {StepStage::kForward, StepStage::kBackward})
-        for (const std::string name : {"experts, tokens there", "experts, tokens back"})
-          if (part == StepStage::kForward || trains())
-            add_collective(part, name, CollectiveKind::kAllToAll, {"expert"}, bytes, true);
+    if (experts_axis_ > 1) between_experts(rows * d * type, work_.tokens * d * type);
+  }
+
+  /// Rows of a device there and back; in a ring of experts the tokens of all devices, and the sums of them.
+  void between_experts(double rows, double tokens) {
+    const double all = tokens * static_cast<double>(experts_axis_);
+    for (const StepStage part : {StepStage::kForward, StepStage::kBackward}) {
+      if (part == StepStage::kBackward && !trains()) break;
+      if (options_.ring_of_experts) {
+        add_collective(part, "experts, tokens there", CollectiveKind::kAllGather, {"expert"}, all, true);
+        add_collective(part, "experts, tokens back", CollectiveKind::kReduceScatter, {"expert"}, all, true);
+        continue;
+      }
+      for (const std::string name : {"experts, tokens there", "experts, tokens back"})
+        add_collective(part, name, CollectiveKind::kAllToAll, {"expert"}, rows, true);
     }
   }
 
