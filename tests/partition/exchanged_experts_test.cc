@@ -11,6 +11,7 @@
 #include "partition_check/device_runs.h"
 #include "partition_check/partition_check.h"
 #include "support/modules.h"
+#include "workloads/maxtext_settings.h"
 #include "workloads/step.h"
 
 namespace hlosim {
@@ -115,6 +116,16 @@ TEST(ExchangedExperts, ComputeWhatOneDeviceDoes) {
     ASSERT_TRUE(module) << module.error().message;
     // Forward, once more for the gradients, and theirs: there and back each.
     EXPECT_EQ(exchanges_of(*module), 6);
+    expect_as_on_one_device(shared_expert_model(), options);
+  }
+}
+
+/// Devices along an axis between slices have numbers that don't follow each other.
+TEST(ExchangedExperts, MayBeOnSeveralSlices) {
+  for (const auto& [inside, between] : {std::pair("fsdp=4", "expert=2"), {"fsdp=2,expert=2", "expert=2"}}) {
+    StepOptions options = training_on("");
+    options.mesh = mesh_over_slices(*parse_mesh(inside), *parse_mesh(between));
+    ASSERT_FALSE(options.mesh.device_order.empty());
     expect_as_on_one_device(shared_expert_model(), options);
   }
 }

@@ -78,6 +78,15 @@ Attr ModelParts::attr(const ExpressionAttr& attr, ElementType type) {
       return builder_.lists(attr.key, attr.lists);
     case Kind::kChannel:
       return Attr::make_int(attr.key, ++channels_);
+    case Kind::kGroupList: {
+      ReplicaGroups groups;
+      Arena& arena = builder_.module().arena();
+      std::vector<std::span<const int64_t>> lists;
+      for (const Dims& group : attr.lists) lists.push_back(arena.copy(group));
+      groups.groups = arena.copy(lists);
+      return Attr::make_struct<ReplicaGroups>(attr.key, AttrSyntax::kReplicaGroups,
+                                              arena.make<ReplicaGroups>(groups));
+    }
     case Kind::kGroups: {
       ReplicaGroups groups;
       groups.form = ReplicaGroups::Form::kIota;

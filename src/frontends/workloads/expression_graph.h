@@ -49,6 +49,7 @@ struct ExpressionAttr {
     kReducer,
     kRanges,
     kGroups,
+    kGroupList,
     kChannel
   };
   AttrKey key{};
@@ -56,7 +57,7 @@ struct ExpressionAttr {
   Dims ints{};                // kInts; kInt and kFlag: one
   std::string text{};         // kWord; kText: what stands between quotes; kBraces: as written
   std::vector<Dims> lists{};  // kRanges: {start, limit, stride} or {low, high, interior} each; kGroups: the
-                              // iota form's dimensions, reshape and transposition
+                              // iota form's dimensions, reshape and transposition; kGroupList: the groups
 };
 
 class Backward;

@@ -77,10 +77,29 @@ Expr ManualRegion::leave(Expr local, const AxisSharding& sharding) const {
   return whole;
 }
 
+namespace {
+
+/// Groups of `members` devices of a mesh that lie in another order than their numbers: places by the axes in
+/// `order`, the last ones within a group.
+std::vector<Dims> listed_groups(const Mesh& mesh, const Dims& order, int64_t members) {
+  Dims strides(mesh.axes.size(), 1);
+  for (size_t i = strides.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * mesh.axes[i + 1].size;
+  std::vector<Dims> groups;
+  for (int64_t number = 0; number < mesh.devices(); ++number) {
+    if (number % members == 0) groups.emplace_back();
+    int64_t rest = number, place = 0;
+    for (size_t i = order.size(); i-- > 0;) {
+      const auto axis = static_cast<size_t>(order[i]);
+      place += rest % mesh.axes[axis].size * strides[axis];
+      rest /= mesh.axes[axis].size;
+    }
+    groups.back().push_back(mesh.device_order[static_cast<size_t>(place)]);
+  }
+  return groups;
+}
+
 /// Groups of devices that differ along `axes` only.
-Expr ManualRegion::collective(Opcode opcode, std::vector<Expr> operands, Dims dims,
-                              std::vector<ExpressionAttr> attrs, const std::vector<AxisPart>& axes) const {
-  const Mesh& mesh = rules_.mesh();
+ExpressionAttr groups_along(const Mesh& mesh, const std::vector<AxisPart>& axes) {
   Dims sizes, order;
   for (size_t i = 0; i < mesh.axes.size(); ++i) {
     sizes.push_back(mesh.axes[i].size);
@@ -88,10 +107,19 @@ Expr ManualRegion::collective(Opcode opcode, std::vector<Expr> operands, Dims di
       order.push_back(static_cast<int64_t>(i));
   }
   for (const AxisPart& part : axes) order.push_back(static_cast<int64_t>(part.axis));
-  if (std::is_sorted(order.begin(), order.end())) sizes = {mesh.devices()}, order.clear();
   const int64_t members = product(axes);
-  attrs.push_back(
-      {AttrKey::kReplicaGroups, Kind::kGroups, {}, {}, {{mesh.devices() / members, members}, sizes, order}});
+  if (!mesh.device_order.empty())
+    return {AttrKey::kReplicaGroups, Kind::kGroupList, {}, {}, listed_groups(mesh, order, members)};
+  if (std::is_sorted(order.begin(), order.end())) sizes = {mesh.devices()}, order.clear();
+  return {
+      AttrKey::kReplicaGroups, Kind::kGroups, {}, {}, {{mesh.devices() / members, members}, sizes, order}};
+}
+
+}  // namespace
+
+Expr ManualRegion::collective(Opcode opcode, std::vector<Expr> operands, Dims dims,
+                              std::vector<ExpressionAttr> attrs, const std::vector<AxisPart>& axes) const {
+  attrs.push_back(groups_along(rules_.mesh(), axes));
   attrs.push_back({AttrKey::kChannelId, Kind::kChannel});
   if (opcode != Opcode::kRaggedAllToAll) attrs.push_back({AttrKey::kUseGlobalDeviceIds, Kind::kFlag, {1}});
   attrs.push_back(sharding_attr("{manual}"));
