@@ -223,6 +223,8 @@ class CostModel {
   void add_windows(ComputeSummary& compute, const Instruction& instruction, const Work& work) const {
     const auto window = [&](Direction direction, ShapeRef part, ShapeRef whole, int64_t accesses) {
       if (!part || part == whole || !part->is_array() || !whole->is_array()) return;
+      // Parts of lanes come in with the rest of their tiles: nothing is left out.
+      if (direction == Direction::kRead && array_size(part) >= array_size(whole)) return;
       const ShortRuns runs = accesses > 1 ? ShortRuns{} : short_runs(part, whole, core_);
       place_windows(compute, direction, whole, runs, accesses);
     };

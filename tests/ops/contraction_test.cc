@@ -379,6 +379,11 @@ TEST(Convolution, Work) {
   EXPECT_EQ(sizes(work({"f32[8,14,64]", "f32[3,64,128]"},
                        "convolution(x0, x1), window={size=3}, dim_labels=b0f_0io->b0f, batch_group_count=4")),
             "4x[24,192]x[192,32]");
+  // Heads of a projection: each place of the output sees the one element of the input.
+  EXPECT_EQ(sizes(work({"bf16[4,1024,512,1]", "bf16[32,128,512,1]"},
+                       "convolution(x0, x1), window={size=1x32 pad=0_0x31_31 rhs_reversal=0x1}, "
+                       "dim_labels=0bf1_1oi0->0b1f")),
+            "1x[4096,512]x[512,4096]");
   // A batched product written as a convolution.
   EXPECT_EQ(
       sizes(work({"bf16[8,256,64]", "bf16[8,64,128]"},

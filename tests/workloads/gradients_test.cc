@@ -16,6 +16,7 @@ constexpr const char* kModelBase = "name: m\nlayers: 2\nd_model: 8\nd_ff: 12\nq_
 
 constexpr Case kCases[] = {
     {"llama", "kv_heads: 2\n"},
+    {"turned_neighbors", "kv_heads: 2\nhead_dim: 6\nrope_interleaved: true\n"},
     {"gpt3",
      "gated_mlp: false\nactivation: gelu\nmlp_bias: true\nfused_qkv: true\ntied_embeddings: true\nnorm: "
      "layer\n"
@@ -184,6 +185,37 @@ TEST(Steps, OneHotLookupsChangeNothing) {
   StepOptions options = test::exact_options();
   options.one_hot_embedding = true;
   expect_same_gradients("tied_embeddings: true\n", options, "one-hot", 1e-12);
+}
+
+/// Features of heads in another order: neighbors 2i and 2i + 1 for i and i + half.
+test::Numbers with_pairs_beside(const test::Numbers& weights, size_t head_dim) {
+  test::Numbers made(weights.size());
+  for (size_t at = 0; at < weights.size(); at += head_dim)
+    for (size_t i = 0; i < head_dim / 2; ++i) {
+      made[at + 2 * i] = weights[at + i];
+      made[at + 2 * i + 1] = weights[at + i + head_dim / 2];
+    }
+  return made;
+}
+
+TEST(Steps, TurnedNeighborsAreTurnedHalvesInAnotherOrder) {
+  const std::string yaml = std::string(kModelBase) + "kv_heads: 2\nhead_dim: 6\n";
+  test::RunningStep halves(test::model_or_fail(yaml), test::exact_options());
+  test::RunningStep neighbors(test::model_or_fail(yaml + "rope_interleaved: true\n"), test::exact_options());
+  ASSERT_TRUE(halves.ready() && neighbors.ready());
+  std::vector<test::Numbers> inputs = halves.random_inputs(5);
+  const double loss = halves.run(inputs)[0][0];
+  EXPECT_GT(std::abs(neighbors.run(inputs)[0][0] - loss), 1e-6) << "the order does not matter";
+  int permuted = 0;
+  for (size_t i = 0; i < halves.inputs(); ++i) {
+    ASSERT_EQ(halves.name(i), neighbors.name(i));
+    const std::string name = halves.name(i);
+    if (name.find("query") == std::string::npos && name.find("key") == std::string::npos) continue;
+    inputs[i] = with_pairs_beside(inputs[i], 6);
+    ++permuted;
+  }
+  EXPECT_EQ(permuted, 2);
+  EXPECT_NEAR(neighbors.run(inputs)[0][0], loss, 1e-12);
 }
 
 /// Layer by layer, with parameters of their own: the loop's with the stack's parts.

@@ -348,9 +348,28 @@ class Assigner {
     }
     for (const auto& [from, shape, copy] : copies_)
       if (from == id && shape == wanted) return copy;
-    const InstructionId copy = copied(id, wanted);
+    const InstructionId copy = widens(id) ? widened_copy(id, wanted) : copied(id, wanted);
     copies_.push_back({id, wanted, copy});
     return copy;
+  }
+
+  /// A convert to a wider type: its operand moves fewer bytes.
+  bool widens(InstructionId id) const {
+    if (module_[id].opcode != Opcode::kConvert) return false;
+    const ShapeRef from = shape_of(module_[id].operands[0]);
+    return element_storage_bits(from) < element_storage_bits(shape_of(id));
+  }
+
+  InstructionId widened_copy(InstructionId id, ShapeRef wanted) {
+    ShapePool& shapes = module_.shapes();
+    const InstructionId narrow = module_[id].operands[0];
+    const ShapeRef order = shapes.with_layout(shape_of(narrow), wanted->layout);
+    const InstructionId operands[] = {in_layout(narrow, order)};
+    const std::vector<Attr> attrs(module_[id].attrs.begin(), module_[id].attrs.end());
+    const InstructionId convert =
+        editor_.add(computation_, Opcode::kConvert, "convert", wanted, operands, attrs);
+    result_.push_back(convert);
+    return convert;
   }
 
   void put(InstructionId id) {

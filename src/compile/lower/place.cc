@@ -20,7 +20,7 @@ namespace hlosim {
 namespace {
 
 /// A value and the steps of its computation during which it lives.
-struct Candidate {
+struct PlacedValue {
   InstructionId id;
   int64_t bytes = 0, uses = 0;
   size_t begin = 0, end = 0;
@@ -82,10 +82,10 @@ class Placer {
     std::vector<int64_t> taken = taken_around(loops, order.size(), users, step);
     for (const Loop& loop : loops) taken[step[loop.id]] += loop.bytes;
     StepLoad load(taken);
-    std::vector<Candidate> candidates;
+    std::vector<PlacedValue> candidates;
     for (const InstructionId at : order) {
       if (!may_move(at, id, users[at]) || is_too_large(at, id)) continue;
-      Candidate one{at, array_size(module_[at].shape).count(), 0, step[maker(at)], step[at]};
+      PlacedValue one{at, array_size(module_[at].shape).count(), 0, step[maker(at)], step[at]};
       for (const InstructionId user : users[at]) {
         one.end = std::max(one.end, step[user]);
         ++one.uses;
@@ -93,8 +93,8 @@ class Placer {
       candidates.push_back(one);
     }
     std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.uses > b.uses; });
-    for (const Candidate& one : candidates) {
+                     [](const PlacedValue& a, const PlacedValue& b) { return a.uses > b.uses; });
+    for (const PlacedValue& one : candidates) {
       if (!is_within(load.most(one.begin, one.end) + one.bytes, budget)) continue;
       load.add(one.begin, one.end, one.bytes);
       move(one.id, users[one.id]);

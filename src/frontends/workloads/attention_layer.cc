@@ -38,22 +38,60 @@ Expr angles(const LayerScope& scope, int64_t length, int64_t half) {
 }
 
 /// Turns the two halves of the last dimension of [b, l, h, size] by the position.
-Expr rotary(const LayerScope& scope, Expr x) {
+Expr turned_halves(const LayerScope& scope, Expr x) {
   ExpressionGraph& graph = scope.graph;
   const Dims dims = graph.dims(x);
   const int64_t size = dims[3], half = size / 2;
   const Dims halves{dims[0], dims[1], dims[2], half};
   const Expr turned = angles(scope, dims[1], half);
   const Dims places = has_own_positions(scope) ? Dims{0, 1, 3} : Dims{1, 3};
-  const Expr sin = broadcast(graph, sine(graph, turned), halves, places);
-  const Expr cos = broadcast(graph, cosine(graph, turned), halves, places);
-  const Expr wide = convert(graph, x, scope.wide());
-  const Expr a = slice(graph, wide, 3, 0, half), b = slice(graph, wide, 3, half, size);
+  const auto everywhere = [&](Expr value) {
+    return broadcast(graph, convert(graph, value, scope.type()), halves, places);
+  };
+  const Expr sin = everywhere(sine(graph, turned)), cos = everywhere(cosine(graph, turned));
+  const Expr a = slice(graph, x, 3, 0, half), b = slice(graph, x, 3, half, size);
   const Expr b_sin = multiply(graph, b, sin), a_cos = multiply(graph, a, cos);
   const Expr first = subtract(graph, a_cos, b_sin);
   const Expr a_sin = multiply(graph, a, sin), b_cos = multiply(graph, b, cos);
   const Expr second = add(graph, b_cos, a_sin);
-  return convert(graph, concatenate(graph, {first, second}, 3), scope.type());
+  return concatenate(graph, {first, second}, 3);
+}
+
+/// Turns neighbors 2i and 2i + 1 of the last dimension, as MaxText's LLaMARotaryEmbedding does: all features
+/// are shifted by one both ways, and each takes its neighbor; in the wide type.
+Expr turned_neighbors(const LayerScope& scope, Expr x) {
+  ExpressionGraph& graph = scope.graph;
+  const Dims dims = graph.dims(x);
+  const int64_t size = dims[3];
+  const auto part = [&](int64_t from, int64_t to) { return slice(graph, x, 3, from, to); };
+  const Expr left = concatenate(graph, {part(1, size), part(0, 1)}, 3);
+  const Expr right = concatenate(graph, {part(size - 1, size), part(0, size - 1)}, 3);
+  const Expr feature = iota(graph, scope.wide(), dims, 3);
+  const Expr half = scale(graph, feature, 0.5);
+  const Expr is_first = compare(graph, half, round_to_even(graph, shift(graph, half, -0.25)), "EQ");
+  const Expr neighbor = convert(graph, select(graph, is_first, left, right), scope.wide());
+
+  Dims pairs = graph.dims(angles(scope, dims[1], size / 2));
+  const Expr angle = angles(scope, dims[1], size / 2);
+  Dims places = has_own_positions(scope) ? Dims{0, 1, 3} : Dims{1, 3};
+  Dims twice = pairs;
+  twice.push_back(2);
+  Dims places_of_pairs(pairs.size());
+  for (size_t i = 0; i < pairs.size(); ++i) places_of_pairs[i] = static_cast<int64_t>(i);
+  pairs.back() = size;
+  const auto everywhere = [&](Expr value) {
+    const Expr each = reshape(graph, broadcast(graph, value, twice, places_of_pairs), pairs);
+    return broadcast(graph, each, dims, places);
+  };
+  const Expr sin = everywhere(sine(graph, angle)), cos = everywhere(cosine(graph, angle));
+  const Expr signed_sin = select(graph, is_first, negate(graph, sin), sin);
+  const Expr turned = add(graph, multiply(graph, convert(graph, x, scope.wide()), cos),
+                          multiply(graph, neighbor, signed_sin));
+  return convert(graph, turned, scope.type());
+}
+
+Expr rotary(const LayerScope& scope, Expr x) {
+  return scope.model.rope_interleaved ? turned_neighbors(scope, x) : turned_halves(scope, x);
 }
 
 struct Projected {
@@ -62,14 +100,13 @@ struct Projected {
   std::optional<Expr> latent{}, rope{};
 };
 
-Expr heads(const LayerScope& scope, Expr x, const std::string& name, SavedValue value) {
-  const Expr made = with_bias(scope, project(scope, x, "attention." + name), "attention." + name + "_bias");
-  return scope.graph.named(made, value);
+Expr heads(const LayerScope& scope, Expr x, const std::string& name) {
+  return with_bias(scope, project(scope, x, "attention." + name), "attention." + name + "_bias");
 }
 
 Projected fused_projections(const LayerScope& scope, Expr x) {
   ExpressionGraph& graph = scope.graph;
-  const Expr all = heads(scope, x, "qkv", SavedValue::kQkvProj);
+  const Expr all = graph.named(heads(scope, x, "qkv"), SavedValue::kQkvProj);
   const Dims dims = graph.dims(all);
   const auto part = [&](int64_t i) {
     return reshape(graph, slice(graph, all, 2, i, i + 1), {dims[0], dims[1], dims[3], dims[4]});
@@ -88,7 +125,6 @@ Projected latent_projections(const LayerScope& scope, Expr x) {
   } else {
     queries = project(scope, x, "attention.query");
   }
-  queries = graph.named(queries, SavedValue::kQueryProj);
   const int64_t size = latent.nope_dim + latent.rope_dim;
   const Expr turned = rotary(scope, slice(graph, queries, 3, latent.nope_dim, size));
   queries = concatenate(graph, {slice(graph, queries, 3, 0, latent.nope_dim), turned}, 3);
@@ -96,7 +132,7 @@ Projected latent_projections(const LayerScope& scope, Expr x) {
   const Expr down = project(scope, x, "attention.kv_down");
   const int64_t rank = latent.kv_rank, width = rank + latent.rope_dim;
   const Expr low = rms_norm(scope, slice(graph, down, 2, 0, rank), "attention.kv_norm");
-  const Expr up = graph.named(project(scope, low, "attention.kv_up"), SavedValue::kKeyProj);
+  const Expr up = project(scope, low, "attention.kv_up");
   const Dims dims = graph.dims(up);
   const Expr shared =
       reshape(graph, slice(graph, down, 2, rank, width), {dims[0], dims[1], 1, latent.rope_dim});
@@ -166,17 +202,14 @@ Expr absorbed_attention(const LayerScope& scope, const AttentionInputs& in) {
   return scaled(out, nope, width);
 }
 
-Projected projections(const LayerScope& scope, Expr x) {
-  if (scope.model.attention.latent) return latent_projections(scope, x);
+Projected projections_of_heads(const LayerScope& scope, Expr x) {
   Projected made;
   if (scope.model.fused_qkv) {
     made = fused_projections(scope, x);
   } else {
-    made.queries = heads(scope, x, "query", SavedValue::kQueryProj);
-    made.keys = heads(scope, x, "key", SavedValue::kKeyProj);
-    made.values = head_sizes(scope.model, scope.layer).shares_kv
-                      ? made.keys
-                      : heads(scope, x, "value", SavedValue::kValueProj);
+    made.queries = heads(scope, x, "query");
+    made.keys = heads(scope, x, "key");
+    made.values = head_sizes(scope.model, scope.layer).shares_kv ? made.keys : heads(scope, x, "value");
   }
   if (scope.model.attention.qk_norm) {
     made.queries = rms_norm(scope, made.queries, "attention.q_norm");
@@ -186,6 +219,16 @@ Projected projections(const LayerScope& scope, Expr x) {
     made.queries = rotary(scope, made.queries);
     made.keys = rotary(scope, made.keys);
   }
+  return made;
+}
+
+/// Named as MaxText does: queries and keys after their norms and positions.
+Projected projections(const LayerScope& scope, Expr x) {
+  Projected made =
+      scope.model.attention.latent ? latent_projections(scope, x) : projections_of_heads(scope, x);
+  made.queries = scope.graph.named(made.queries, SavedValue::kQueryProj);
+  made.keys = scope.graph.named(made.keys, SavedValue::kKeyProj);
+  made.values = scope.graph.named(made.values, SavedValue::kValueProj);
   return made;
 }
 

@@ -282,6 +282,9 @@ class MaxTextReader {
     fields_.not_negative("final_logits_soft_cap", model.final_soft_cap);
     fields_.positive("normalization_layer_epsilon", model.norm_epsilon);
     fields_.positive("rope_max_timescale", model.rope_theta);
+    std::string rope = "default";
+    fields_.text("rope_type", rope);
+    model.rope_interleaved = maxtext_turns_neighbors(model.name) || maxtext_turns_neighbors(rope);
     int64_t window = 0, positions = 0;
     if (fields_.whole("sliding_window_size", window, 0) && window > 0) model.attention.window = window;
     if (fields_.whole("trainable_position_size", positions, -1) && positions > 0)

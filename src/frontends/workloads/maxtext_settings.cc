@@ -211,6 +211,8 @@ void read_maxtext_expert_tiles(EntryFields& fields, bool is_megablox, ExpertTile
   }
 }
 
+bool maxtext_turns_neighbors(std::string_view model_or_rope) { return model_or_rope.starts_with("llama3.1"); }
+
 std::span<const std::string_view> maxtext_axes() { return kAxisOrder; }
 
 int64_t axis_size(const Mesh& mesh, std::string_view name) {

@@ -52,6 +52,10 @@ void drop_settings_of_experts(const ModelConfig& model, StepOptions& options);
 /// "adamw", "adam_pax" or "adam" with anything behind.
 std::optional<OptimizerOptions::Kind> maxtext_optimizer(std::string_view name);
 
+/// Rotary positions turn neighbors where model_name or rope_type begins with "llama3.1" (MaxText's
+/// layers/attentions.py).
+bool maxtext_turns_neighbors(std::string_view model_or_rope);
+
 /// The axes of its meshes that the rules of shardings know, in its order: the last ones are neighbours.
 std::span<const std::string_view> maxtext_axes();
 

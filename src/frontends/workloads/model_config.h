@@ -84,6 +84,7 @@ struct ModelConfig {
   Position position = Position::kRotary;
   int64_t max_positions = 0;  // of a learned table; 0: the step's sequence
   double rope_theta = 10000;
+  bool rope_interleaved = false;  // features 2i and 2i + 1 turn together, not i and i + size / 2
   AttentionConfig attention;
   std::optional<MoeConfig> moe;
   bool predicts_ahead =

@@ -127,6 +127,7 @@ void read_model(SectionReader& read, ModelConfig& model) {
   read.word("position", kPositionWords, model.position);
   read.integer("max_positions", model.max_positions);
   read.number("rope_theta", model.rope_theta);
+  read.boolean("rope_interleaved", model.rope_interleaved);
 }
 
 /// The value of "moe.every"; of what it is part of where the file doesn't have it.

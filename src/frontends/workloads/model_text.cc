@@ -130,6 +130,7 @@ std::string model_text(const ModelConfig& model) {
   file.add("position", word_of(kPositionWords, model.position), word_of(kPositionWords, standard.position));
   file.add("max_positions", model.max_positions, standard.max_positions);
   file.add("rope_theta", model.rope_theta, standard.rope_theta);
+  file.add("rope_interleaved", model.rope_interleaved, standard.rope_interleaved);
   file.section("attention", attention_section(model.attention));
   if (model.moe) file.section("moe", moe_section(*model.moe));
   return file.take();

@@ -173,7 +173,8 @@ void check_convolution(OpContext& op) {
 ///   - places that see only padding are left out of m;
 ///   - k counts the window positions that see an element, per place on average, rounded up: positions that
 ///     see only padding or holes do not count, the edges of a padded image hardly do;
-///   - a dimension in which no window position serves two places is a batch dimension of the product.
+///   - a dimension in which no window position serves two places is a batch dimension of the product, or
+///     further output features where all places see the same input element (heads of attention).
 void convolution_work(const OpContext& op, Work& work) {
   OpContext quiet = op.of(op.instruction());
   ShapeRef lhs, rhs;
@@ -186,12 +187,13 @@ void convolution_work(const OpContext& op, Work& work) {
   int64_t m = size(lhs, labels.input_batch) / batch_groups;
   const int64_t features = size(lhs, labels.input_feature) / feature_groups;
   int64_t k = features;
-  const int64_t n = size(rhs, labels.kernel_output_feature) / (feature_groups * batch_groups);
+  int64_t n = size(rhs, labels.kernel_output_feature) / (feature_groups * batch_groups);
   const auto window = op.window();
   for (size_t i = 0; i < window.size(); ++i) {
-    const WindowReach reach = window_reach(size(lhs, labels.input_spatial[i]), window[i]);
-    int64_t& rows = reach.is_batch() ? batch : m;
-    rows = saturating_multiply(rows, reach.places);
+    const int64_t base = size(lhs, labels.input_spatial[i]);
+    const WindowReach reach = window_reach(base, window[i]);
+    int64_t& places_in = !reach.is_batch() ? m : base == 1 ? n : batch;
+    places_in = saturating_multiply(places_in, reach.places);
     k = saturating_multiply(k, reach.depth());
   }
   add_matmul(op, work, batch, m, n, k);

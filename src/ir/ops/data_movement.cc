@@ -347,13 +347,19 @@ void bitcast_convert_work(const OpContext& op, Work& work) {
   if (op.operand_shape(0)->rank() != op.shape()->rank()) add_shuffle(work, VectorOp::kCrossLane, op.shape());
 }
 
+/// Lanes of a register of `array` that hold elements, on average.
+double filled_lanes(ShapeRef array, int64_t lanes) {
+  const int64_t size = std::max<int64_t>(array->dim(minor_dimension(array, 0)), 1);
+  return static_cast<double>(size) / static_cast<double>(ceil_div(size, lanes));
+}
+
 /// Along lanes each element of the operand fills registers of its own: one shuffle per lane.
 void broadcast_work(const OpContext& op, Work& work) {
   const ShapeRef operand = op.operand_shape(0), result = op.shape();
   work.vectors.push_back({VectorOp::kSimple, result, 1});
   if (operand->rank() == 0) return;
   if (!std::ranges::count(op.ints(AttrKey::kDimensions), minor_dimension(result, 0)))
-    add_shuffle(work, VectorOp::kCrossLane, operand, static_cast<double>(work.vector.lanes));
+    add_shuffle(work, VectorOp::kCrossLane, operand, filled_lanes(operand, work.vector.lanes));
 }
 
 void concatenate_work(const OpContext& op, Work& work) {

@@ -35,6 +35,20 @@ FusionRole fusion_role(const OpTable& table, const Instruction& instruction) {
   return FusionRole::kNone;
 }
 
+int lane_change_of(const Module& module, const Instruction& part, int64_t lanes) {
+  const ShapeRef result = part.shape;
+  if (op_rules(part.opcode).layout == LayoutRole::kTranspose || !result->layout || result->rank() == 0)
+    return 0;
+  const int64_t fastest = result->layout->minor_to_major[0], size = result->dim(fastest);
+  for (const InstructionId id : part.operands) {
+    const ShapeRef operand = module[id].shape;
+    if (!operand->is_array() || operand->rank() != result->rank()) continue;
+    const int64_t before = operand->dim(fastest);
+    if (before != size && (before % lanes != 0 || size % lanes != 0)) return before > size ? -1 : 1;
+  }
+  return 0;
+}
+
 std::optional<FusionEnd> fusion_end(const Instruction& instruction) {
   if (!instruction.shape->is_static() || instruction.find(AttrKey::kControlPredecessors)) return std::nullopt;
   const OpRules& rules = op_rules(instruction.opcode);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "hlo/module.h"
 #include "hlo/op_def.h"
 
 namespace hlosim {
@@ -24,6 +25,10 @@ enum class FusionRole : uint8_t {
 };
 
 FusionRole fusion_role(const OpTable& table, const Instruction& instruction);
+
+/// Whether a slice, pad or concatenate has fewer (-1) or more (1) elements along the fastest dimension than
+/// an operand, and not in whole registers of `lanes`; 0: neither.
+int lane_change_of(const Module& module, const Instruction& part, int64_t lanes);
 
 /// dynamic-update-slice, scatter, sort, ragged-dot: of role kNone, but they can be the end of a fusion that
 /// computes what they take.

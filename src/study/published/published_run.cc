@@ -79,6 +79,7 @@ class RunReader {
     meshes();
     xla_flags();
     measured();
+    software();
     origin();
     if (problems_.error_count() == errors_before) check();
     return std::move(run_);
@@ -142,6 +143,13 @@ class RunReader {
     bool known = true;
     fields_.flag("xla_flags_known", known);
     if (!known) run_.assumptions.push_back("xla_flags are unknown: none assumed");
+  }
+
+  /// MaxText writes rotary positions by the name of the model.
+  void software() {
+    const Value* used = entry_.find("software");
+    if (!used || !used->is_map() || !used->find("maxtext")) return;
+    run_.model.rope_interleaved = maxtext_turns_neighbors(run_.model.name);
   }
 
   /// Who published it, what ran, and what nobody asked for.
