@@ -5,7 +5,7 @@
 
 #include "hlo/same_content.h"
 #include "hlo/stored_values.h"
-#include "lower/fusion_plan.h"
+#include "lower/fusions/fusion_plan.h"
 #include "lower/roundings.h"
 
 namespace hlosim {

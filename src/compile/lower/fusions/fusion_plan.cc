@@ -1,4 +1,4 @@
-#include "lower/fusion_plan.h"
+#include "lower/fusions/fusion_plan.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "lower/fusion_graph.h"
-#include "lower/fusion_stores.h"
+#include "lower/fusions/fusion_graph.h"
+#include "lower/fusions/fusion_stores.h"
 #include "lower/working_set.h"
 
 namespace hlosim {

@@ -1,4 +1,4 @@
-#include "lower/fusion_stores.h"
+#include "lower/fusions/fusion_stores.h"
 
 #include <algorithm>
 #include <limits>

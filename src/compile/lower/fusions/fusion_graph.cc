@@ -1,4 +1,4 @@
-#include "lower/fusion_graph.h"
+#include "lower/fusions/fusion_graph.h"
 
 #include <algorithm>
 

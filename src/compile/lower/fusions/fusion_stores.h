@@ -2,7 +2,7 @@
 // (docs/lowering.md, Fuse).
 #pragma once
 
-#include "lower/fusion_graph.h"
+#include "lower/fusions/fusion_graph.h"
 #include "lower/room_needs.h"
 
 namespace hlosim {
