@@ -267,6 +267,8 @@ class Prefetcher {
     if (begin > last) return false;
     for (size_t i = last + 1; i <= use; ++i)
       if (taken_[i] + bytes > budget) return false;
+    // With less room the other copy would begin later.
+    for (size_t i = begin; i <= last; ++i) needs_.needs(home_.space, taken_[i] + bytes + (whole_ - budget));
     take(last + 1, use, bytes, budget);
     one.readers.push_back(reader);
     return true;
