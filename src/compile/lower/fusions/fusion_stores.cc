@@ -158,8 +158,8 @@ class StoreRules {
 
   // ── what products compute of their operands ──
 
-  /// The products that `i` goes into, with nothing stored between; empty: it also goes elsewhere, or into more
-  /// than `most`.
+  /// The products that `i` goes into, with nothing stored between; empty: it also goes elsewhere, or into
+  /// more than `most`.
   Places products_of(int32_t i, size_t most) const {
     Places found;
     std::set<int32_t> seen;
