@@ -46,6 +46,36 @@ Read read(const std::string& text) {
   return out;
 }
 
+/// `text` with one part in another's place.
+std::string with(std::string text, const std::string& part, const std::string& other) {
+  return text.replace(text.find(part), part.size(), other);
+}
+
+TEST(PublishedRun, TokamaxLossGoesThroughPartsOf1024Tokens) {
+  const std::string entry =
+      entry_with(R"("other_flags": {"cross_entropy": "tokamax chunked_xla linear softmax cross entropy"})");
+  EXPECT_EQ(read(entry).run.options.vocab_tiles, 1) << "512 tokens";
+  const PublishedRun run = read(with(entry, R"("per_device_batch": 2)", R"("per_device_batch": 12)")).run;
+  EXPECT_EQ(run.options.vocab_tiles, 2) << "3072 tokens: 3 parts would cut the sequence of 256 unevenly";
+  EXPECT_THAT(
+      run.assumptions,
+      Contains("other_flags.cross_entropy: 2 parts of 1536 tokens with the whole vocabulary stand for blocks "
+               "of 1024 tokens x 2048 columns"));
+  const PublishedRun other = read(entry_with(R"("other_flags": {"cross_entropy": "chunked"})")).run;
+  EXPECT_EQ(other.options.vocab_tiles, 1);
+  EXPECT_THAT(other.assumptions, Contains("other_flags.cross_entropy=chunked is not modelled"));
+}
+
+TEST(PublishedRun, MaxTextTurnsNeighborsOfLlama31) {
+  const auto turns_neighbors = [](const std::string& name, const std::string& software) {
+    const std::string model = with(kModel, R"("name": "m")", R"("name": ")" + name + "\"");
+    return read(entry_with(R"("software": {")" + software + R"(": "1"})", model)).run.model.rope_interleaved;
+  };
+  EXPECT_TRUE(turns_neighbors("llama3.1-8b", "maxtext"));
+  EXPECT_FALSE(turns_neighbors("llama3-8b", "maxtext"));
+  EXPECT_FALSE(turns_neighbors("llama3.1-8b", "torch_xla"));
+}
+
 TEST(PublishedRun, ReadsSizesMeshAndSettings) {
   const Read one =
       read(entry_with(R"("dtype": "fp8", "quantization": "fp8_full", "remat_policy": {"policy": "custom", )"

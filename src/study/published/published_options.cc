@@ -147,6 +147,7 @@ class OptionsReader {
       assumptions_.push_back(fmt::format("other_flags: tile {} is not modelled", shown(left->key)));
     // Said elsewhere in the entry, or no matter of time.
     fields.pass_over({"sparse_matmul", "capacity_factor", "use_random_routing", "output_dir"});
+    if (has_chunked_loss(object)) fields.pass_over({"cross_entropy"});
     for (const Value* left : fields.rest())
       assumptions_.push_back(fmt::format("other_flags.{}={} is not modelled", shown(left->key),
                                          left->is_scalar() ? shown(left->text) : "…"));
@@ -159,6 +160,11 @@ class OptionsReader {
 };
 
 }  // namespace
+
+bool has_chunked_loss(const Value& other_flags) {
+  const Value* loss = other_flags.is_map() ? other_flags.find("cross_entropy") : nullptr;
+  return loss && loss->is_scalar() && loss->text.starts_with("tokamax chunked_xla");
+}
 
 StepOptions read_published_options(const Value& entry, DiagnosticList& problems,
                                    std::vector<std::string>& assumptions) {

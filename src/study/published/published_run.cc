@@ -79,6 +79,7 @@ class RunReader {
     meshes();
     xla_flags();
     measured();
+    loss();
     software();
     origin();
     if (problems_.error_count() == errors_before) check();
@@ -143,6 +144,23 @@ class RunReader {
     bool known = true;
     fields_.flag("xla_flags_known", known);
     if (!known) run_.assumptions.push_back("xla_flags are unknown: none assumed");
+  }
+
+  /// tokamax' chunked_xla goes through blocks of 1024 tokens and 2048 columns of the vocabulary, and makes the
+  /// logits of each once more for the gradients.
+  void loss() {
+    const Value* flags = entry_.find("other_flags");
+    if (!flags || !has_chunked_loss(*flags) || run_.options.kind != StepKind::kTrain) return;
+    constexpr int64_t kTokens = 1024;
+    const int64_t sequence = run_.options.sequence;
+    const int64_t tokens = run_.options.batch * sequence / std::max<int64_t>(run_.devices, 1);
+    int64_t tiles = std::clamp<int64_t>(tokens / kTokens, 1, sequence);
+    while (sequence % tiles != 0) --tiles;
+    run_.options.vocab_tiles = tiles;
+    run_.assumptions.push_back(fmt::format(
+        "other_flags.cross_entropy: {} parts of {} tokens with the whole vocabulary stand for blocks of "
+        "1024 tokens x 2048 columns",
+        tiles, tokens / tiles));
   }
 
   /// MaxText writes rotary positions by the name of the model.

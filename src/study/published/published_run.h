@@ -53,6 +53,8 @@ PublishedRun read_published_run(const Value& entry, DiagnosticList& problems);
 /// "model": dimensions, attention, experts. Adds what isn't modelled to `assumptions`.
 ModelConfig read_published_model(const Value& model, DiagnosticList& problems,
                                  std::vector<std::string>& assumptions);
+/// "cross_entropy" of "other_flags" names tokamax' loss that never has all logits.
+bool has_chunked_loss(const Value& other_flags);
 /// Precision, optimizer, what is kept for the backward pass, kernels, other settings; not mesh and sizes.
 StepOptions read_published_options(const Value& entry, DiagnosticList& problems,
                                    std::vector<std::string>& assumptions);
