@@ -158,7 +158,7 @@ class RunReader {
     while (sequence % tiles != 0) --tiles;
     run_.options.vocab_tiles = tiles;
     run_.assumptions.push_back(fmt::format(
-        "other_flags.cross_entropy: {} parts of {} tokens with the whole vocabulary stand for blocks of "
+        "other_flags.cross_entropy: {} parts of {} tokens with the whole vocabulary represent blocks of "
         "1024 tokens x 2048 columns",
         tiles, tokens / tiles));
   }
