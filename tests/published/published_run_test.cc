@@ -59,7 +59,7 @@ TEST(PublishedRun, TokamaxLossGoesThroughPartsOf1024Tokens) {
   EXPECT_EQ(run.options.vocab_tiles, 2) << "3072 tokens: 3 parts would cut the sequence of 256 unevenly";
   EXPECT_THAT(
       run.assumptions,
-      Contains("other_flags.cross_entropy: 2 parts of 1536 tokens with the whole vocabulary stand for blocks "
+      Contains("other_flags.cross_entropy: 2 parts of 1536 tokens with the whole vocabulary represent blocks "
                "of 1024 tokens x 2048 columns"));
   const PublishedRun other = read(entry_with(R"("other_flags": {"cross_entropy": "chunked"})")).run;
   EXPECT_EQ(other.options.vocab_tiles, 1);

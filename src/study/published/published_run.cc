@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "model/device_text_form.h"
 #include "text/entry_fields.h"
@@ -146,15 +147,16 @@ class RunReader {
     if (!known) run_.assumptions.push_back("xla_flags are unknown: none assumed");
   }
 
-  /// tokamax' chunked_xla goes through blocks of 1024 tokens and 2048 columns of the vocabulary, and makes the
-  /// logits of each once more for the gradients.
+  /// tokamax' chunked_xla goes through blocks of 1024 tokens and 2048 columns of the vocabulary, and makes
+  /// the logits of each once more for the gradients.
   void loss() {
     const Value* flags = entry_.find("other_flags");
     if (!flags || !has_chunked_loss(*flags) || run_.options.kind != StepKind::kTrain) return;
-    constexpr int64_t kTokens = 1024;
+    constexpr int64_t kTokens = 1024, kMostTiles = 1 << 16;
     const int64_t sequence = run_.options.sequence;
-    const int64_t tokens = run_.options.batch * sequence / std::max<int64_t>(run_.devices, 1);
-    int64_t tiles = std::clamp<int64_t>(tokens / kTokens, 1, sequence);
+    const int64_t tokens =
+        saturating_multiply(run_.options.batch, sequence) / std::max<int64_t>(run_.devices, 1);
+    int64_t tiles = std::clamp<int64_t>(tokens / kTokens, 1, std::clamp<int64_t>(sequence, 1, kMostTiles));
     while (sequence % tiles != 0) --tiles;
     run_.options.vocab_tiles = tiles;
     run_.assumptions.push_back(fmt::format(
