@@ -131,7 +131,7 @@ class Runner {
 
   /// `tickets`: of the starts of the computation that the step belongs to, in their order.
   void perform(const ReplayStep& step, std::vector<size_t>& tickets, InstructionRecord& record) {
-    if (step.drains_links) drain(Lane::kIci, record);
+    if (step.drains_links) drain_links(record);
     if (step.drains_host) drain(Lane::kHost, record);
     switch (step.kind) {
       case ReplayStep::Kind::kWork:
@@ -141,7 +141,7 @@ class Runner {
         if (step.lane == Lane::kDmaIn || step.lane == Lane::kDmaOut) make_room(step.lane, record);
         overlap_.pass(step.fixed);
         overlap_.run(step.stream, Picoseconds(0));
-        tickets.push_back(overlap_.start(step.lane, step.latency, step.transfer, step.demand));
+        tickets.push_back(overlap_.start(step.lane, step.latency, step.transfer, step.demand, step.links));
         transfer_of_ticket_.push_back(kNoRecord);
         return;
       case ReplayStep::Kind::kWait:
@@ -194,6 +194,11 @@ class Runner {
     while (overlap_.in_flight(lane) > 0) wait(overlap_.first_in_flight(lane), record);
   }
 
+  void drain_links(InstructionRecord& record) {
+    drain(Lane::kIci, record);
+    drain(Lane::kIciBeside, record);
+  }
+
   void wait(size_t ticket, InstructionRecord& record) {
     const Picoseconds from = overlap_.now();
     overlap_.wait_for(ticket);
@@ -217,7 +222,8 @@ class Runner {
   }
 
   Provenance provenance_of(const TransferRecord& transfer) const {
-    const Provenance own = transfer.lane == Lane::kIci    ? c_.provenance_of(Unit::kIci)
+    const bool on_links = transfer.lane == Lane::kIci || transfer.lane == Lane::kIciBeside;
+    const Provenance own = on_links                       ? c_.provenance_of(Unit::kIci)
                            : transfer.lane == Lane::kHost ? c_.provenance_of(Unit::kHost)
                                                           : c_.provenances.copy;
     const std::optional<CollectiveCost>& cost = transfer.collective;
@@ -271,7 +277,7 @@ class Runner {
     if (own.fixed > own.stream) own.bound_by = Unit::kOverhead;
     if (cost.network.count() > 0) own.provenance = std::max(own.provenance, c_.provenance_of(Unit::kIci));
     if (cost.driving > cost.network) own.provenance = std::max(own.provenance, c_.provenance_of(cost.driver));
-    if (own.busy[kIciUnit].count() > 0) drain(Lane::kIci, record);
+    if (own.busy[kIciUnit].count() > 0) drain_links(record);
     const Picoseconds begin = overlap_.now();
     compute(record, own.stream, hbm_work(own), 1);
     TransferRecord transfer;
@@ -386,10 +392,12 @@ class Runner {
     step.lane = transfer.lane;
     step.fixed = cost_->fixed, step.stream = cost_->stream;
     step.latency = plan->latency, step.transfer = plan->stream, step.demand = share(*plan);
+    if (transfer.collective) step.links = transfer.collective->links;
     perform(step, tickets_, record);
     run_.steps.push_back(step);
     const size_t ticket = tickets_.back();
     transfer.start = overlap_[ticket].start;
+    transfer.lane = overlap_[ticket].lane;
     transfer.latency = plan->latency, transfer.alone = plan->stream;
     transfer_of_ticket_[ticket] = run_.transfers.size();
     started_.emplace_back(id, tickets_.size() - 1);

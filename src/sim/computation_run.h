@@ -6,6 +6,7 @@
 //   for (const ReplayStep& step : body.steps) …  // again, at another time
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct ReplayStep {
   int32_t which = 0;
   Picoseconds fixed{}, stream{}, hbm_work{};  // of the TensorCore
   Picoseconds latency{}, transfer{};          // of what a start sets going
+  std::shared_ptr<const LinkSet> links;       // as of Overlap::Transfer
   ComputationId callees[2];                   // the second may be invalid
   int64_t times = 0;
   Picoseconds between{};  // after each time

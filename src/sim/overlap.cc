@@ -38,10 +38,41 @@ Picoseconds times(Picoseconds time, int64_t count) {
   return time.count() > kForever.count() / count ? kForever : time * count;
 }
 
-size_t Overlap::start(Lane lane, Picoseconds latency, Picoseconds stream, double demand) {
+/// Behind what it has to wait for; else where nothing is in flight.
+Lane Overlap::lane_of_links(const LinkSet& links) const {
+  const auto meets = [&](Lane lane) {
+    const Queue& in = queue(lane);
+    return std::any_of(in.tickets.begin() + static_cast<std::ptrdiff_t>(in.head), in.tickets.end(),
+                       [&](size_t ticket) {
+                         const Transfer& other = transfers_[ticket];
+                         return !other.links || other.links->meets(links);
+                       });
+  };
+  if (meets(Lane::kIci)) return Lane::kIci;
+  return in_flight(Lane::kIci) > 0 && (meets(Lane::kIciBeside) || in_flight(Lane::kIciBeside) == 0)
+             ? Lane::kIciBeside
+             : Lane::kIci;
+}
+
+/// By an earlier one of the other lane of links.
+bool Overlap::is_blocked(size_t ticket) const {
+  const Transfer& transfer = transfers_[ticket];
+  if (transfer.lane != Lane::kIci && transfer.lane != Lane::kIciBeside) return false;
+  const Queue& other = queue(transfer.lane == Lane::kIci ? Lane::kIciBeside : Lane::kIci);
+  for (size_t i = other.head; i < other.tickets.size() && other.tickets[i] < ticket; ++i) {
+    const Transfer& earlier = transfers_[other.tickets[i]];
+    if (!transfer.links || !earlier.links || earlier.links->meets(*transfer.links)) return true;
+  }
+  return false;
+}
+
+size_t Overlap::start(Lane lane, Picoseconds latency, Picoseconds stream, double demand,
+                      std::shared_ptr<const LinkSet> links) {
   HLOSIM_CHECK(lane != Lane::kTensorCore && demand >= 0 && demand <= 1, "demand {}", demand);
+  if (links && lane == Lane::kIci) lane = lane_of_links(*links);
   Transfer transfer;
   transfer.lane = lane;
+  transfer.links = std::move(links);
   transfer.start = now_;
   transfer.ready = later(now_, latency);
   transfer.stream = stream;
@@ -125,7 +156,7 @@ void Overlap::collect_claims() {
   for (Queue& queue : queues_) {
     if (queue.head == queue.tickets.size()) continue;
     Transfer& head = transfers_[queue.tickets[queue.head]];
-    if (head.ready > now_) continue;
+    if (head.ready > now_ || (!head.begun && is_blocked(queue.tickets[queue.head]))) continue;
     if (!head.begun) head.begin = now_, head.begun = true;
     claims_[claim_count_++] = {&head, head.demand, head.left, kFullRate, {}};
   }

@@ -5,7 +5,8 @@
 // when both are over. A transfer is a stream of its own: it asks for the share `demand` of HBM, in [0, 1],
 // as long as it runs. When the demands exceed 1 they are served max-min fair: small ones fully, the others
 // equally; a transfer that gets less than it asked for runs that much slower. Each lane works its transfers
-// off one after the other, in the order of their start.
+// off one after the other, in the order of their start. A permute that takes some links only goes beside
+// another that takes none of these (both ways round a ring), in a lane of its own.
 //
 // What is left of a stream is counted in whole parts of a picosecond, so that doing a thing n times at once
 // (repeat) gives exactly what doing it n times one after the other does.
@@ -18,10 +19,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/saturating.h"
 #include "base/units.h"
+#include "interconnect/interconnect.h"
 #include "sim/timeline.h"
 
 namespace hlosim {
@@ -37,7 +40,8 @@ class Overlap {
 
   struct Transfer {
     Lane lane = Lane::kDmaIn;
-    Picoseconds start{};  // issued
+    std::shared_ptr<const LinkSet> links;  // of Lane::kIci; null: all
+    Picoseconds start{};                   // issued
     Picoseconds ready{};  // the latency is over; transfers waiting in a queue have theirs meanwhile
     Picoseconds begin{};  // head of its lane and ready
     Picoseconds end{};
@@ -66,8 +70,10 @@ class Overlap {
   size_t first_in_flight(Lane lane) const { return queue(lane).tickets[queue(lane).head]; }
   bool idle() const { return running_ == 0; }
 
-  /// Starts a transfer now; returns its ticket.
-  size_t start(Lane lane, Picoseconds latency, Picoseconds stream, double demand);
+  /// Starts a transfer now; returns its ticket. With `links`, which are of Lane::kIci, it may be in the lane
+  /// beside.
+  size_t start(Lane lane, Picoseconds latency, Picoseconds stream, double demand,
+               std::shared_ptr<const LinkSet> links = nullptr);
   /// The TensorCore spends `time` without HBM.
   void pass(Picoseconds time);
   /// The TensorCore runs an instruction to its end.
@@ -96,6 +102,8 @@ class Overlap {
   };
   const Queue& queue(Lane lane) const { return queues_[static_cast<size_t>(lane)]; }
 
+  Lane lane_of_links(const LinkSet& links) const;
+  bool is_blocked(size_t ticket) const;
   /// Goes on to the next event, `limit` at the latest.
   void advance(Picoseconds limit);
   void collect_claims();

@@ -7,7 +7,8 @@
 namespace hlosim {
 
 std::string_view to_text(Lane lane) {
-  constexpr std::string_view kNames[] = {"TensorCore", "DMA in", "DMA out", "host", "ICI", "async"};
+  constexpr std::string_view kNames[] = {"TensorCore",          "DMA in", "DMA out", "host", "ICI",
+                                         "ICI, second permute", "async"};
   return kNames[static_cast<size_t>(lane)];
 }
 

@@ -20,10 +20,11 @@ enum class Lane : uint8_t {
   kDmaOut,      // copies from on-chip memory
   kHost,        // transfers over PCIe
   kIci,         // asynchronous collectives
+  kIciBeside,   // a permute whose links those in flight leave free
   kAsync,       // asynchronous computations
 };
-inline constexpr size_t kLaneCount = 6;
-/// "TensorCore", "DMA in", "DMA out", "host", "ICI", "async"
+inline constexpr size_t kLaneCount = 7;
+/// "TensorCore", "DMA in", "DMA out", "host", "ICI", "ICI, second permute", "async"
 std::string_view to_text(Lane lane);
 
 struct Span {

@@ -122,7 +122,7 @@ class Planner {
     // What a synchronous one pays as its smallest fusion: the data are fetched from HBM and put back there.
     plan_.latency = cost->launch + hbm_latency();
     plan_.stream = cost->stream();
-    plan_.busy[index_of(Unit::kIci)] = cost->network;
+    plan_.busy[index_of(Unit::kIci)] = cost->busy();
     if (cost->driver != Unit::kNone) plan_.busy[index_of(cost->driver)] = cost->driving;
     plan_.sent = cost->sent, plan_.scalar_sent = cost->scalar_sent;
     plan_.record.collective = std::move(*cost);

@@ -293,8 +293,8 @@ Result<Module> spread_module(const Module& module, const Device& device, const M
                              const std::string& text) {
   const Result<MeshRequest> request = parse_mesh_request(text);
   if (!request) return tl::unexpected(request.error());
-  Result<PartitionedProgram> spread =
-      partition_over_mesh(module, op_table(), device, task.estimate.simulate, *request);
+  Result<PartitionedProgram> spread = partition_over_mesh(module, op_table(), device, task.estimate.simulate,
+                                                          by_flags(*request, task.estimate.compiler));
   if (!spread) return tl::unexpected(spread.error());
   return std::move(spread->module);
 }

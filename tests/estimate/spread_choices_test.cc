@@ -89,7 +89,20 @@ TEST(SpreadChoices, RequestsSayWhatTheyWant) {
   EXPECT_EQ(request->windowed, WindowedProducts::kAuto);
   EXPECT_EQ(request->text(), "data=4; w=[data,_]; windowed=auto");
   EXPECT_THAT(parse_mesh_request("data=4; windowed=often").error().message,
-              HasSubstr("'often': expected never, always or auto"));
+              HasSubstr("'often': expected never, always, auto or threshold"));
+}
+
+TEST(SpreadChoices, TheThresholdIsTheFlags) {
+  CompilerChoices compiler;
+  MeshRequest request;
+  EXPECT_EQ(by_flags(request, compiler).windowed, WindowedProducts::kUnset);
+  compiler.windowed_einsum_mib = 1;
+  EXPECT_EQ(by_flags(request, compiler).windowed, WindowedProducts::kThreshold);
+  request.windowed = WindowedProducts::kNever;  // the option outranks the flag
+  EXPECT_EQ(by_flags(request, compiler).windowed, WindowedProducts::kNever);
+  request.windowed = WindowedProducts::kThreshold;
+  EXPECT_EQ(by_flags(request, compiler).windowed_mib, 1);
+  EXPECT_FALSE(by_flags(request, {}).windowed_mib);
 }
 
 }  // namespace

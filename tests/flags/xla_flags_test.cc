@@ -94,7 +94,8 @@ TEST(XlaFlags, DriversOfCollectivesAndCopiesAreTheCompilersChoices) {
       "--xla_tpu_enable_sparse_core_collective_offload_all_gather=true "
       "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=false "
       "--xla_tpu_enable_sparse_core_collective_offload_reduce_scatter=true "
-      "--xla_tpu_enable_async_collective_fusion=false --xla_tpu_host_transfer_overlap_limit=24";
+      "--xla_tpu_enable_async_collective_fusion=false --xla_tpu_host_transfer_overlap_limit=24 "
+      "--xla_jf_spmd_threshold_for_windowed_einsum_mib=0";
   DiagnosticList problems;
   const std::vector<XlaFlag> flags = read(text, problems);
   const Device v6e = test::device_or_fail("v6e"), v5e = test::device_or_fail("v5e");
@@ -104,6 +105,8 @@ TEST(XlaFlags, DriversOfCollectivesAndCopiesAreTheCompilersChoices) {
   EXPECT_TRUE(on_v6e.offload_all_gathers && on_v6e.offload_reduce_scatters);
   EXPECT_FALSE(on_v6e.offload_all_reduces || on_v6e.fused_gathers);
   EXPECT_EQ(on_v6e.overlapped_host_copies, 24);
+  EXPECT_EQ(on_v6e.windowed_einsum_mib, 0);
+  EXPECT_FALSE(CompilerChoices().windowed_einsum_mib);
   // Known to the compiler of a generation without such units as well.
   const CompilerChoices on_v5e = compiler_choices(flags, v5e.config, problems);
   EXPECT_FALSE(on_v5e.offload_all_gathers || on_v5e.offload_reduce_scatters || on_v5e.fused_gathers);
@@ -130,7 +133,8 @@ TEST(XlaFlags, GathersWaitWithFlagsOf2023) {
 
 TEST(XlaFlags, WrongChoicesAreErrorsAtTheirValue) {
   for (const char* bad :
-       {"--xla_tpu_host_transfer_overlap_limit=0", "--xla_tpu_enable_async_collective_fusion=perhaps"}) {
+       {"--xla_tpu_host_transfer_overlap_limit=0", "--xla_tpu_enable_async_collective_fusion=perhaps",
+        "--xla_jf_spmd_threshold_for_windowed_einsum_mib=many"}) {
     DiagnosticList problems;
     compiler_choices(read(bad, problems), test::device_or_fail("v6e").config, problems);
     ASSERT_EQ(problems.error_count(), 1u) << bad;

@@ -4,6 +4,7 @@
 
 #include "interconnect/collective_costs.h"
 #include "interconnect/collective_driver.h"
+#include "interconnect/interconnect.h"
 #include "ops/collective_groups.h"
 #include "ops/work.h"
 #include "support/simulations.h"
@@ -140,6 +141,40 @@ TEST(CollectiveCost, PermutesGoTheShortestWay) {
   EXPECT_NEAR(microseconds(cost_of(permute("{{0,2},{1,3}}"), v5e, {16, 1})), 2 * hop + 2,
               0.01);  // both over 1-2
   EXPECT_NEAR(microseconds(cost_of(permute("{{0,15},{1,0}}"), v5e, {16, 1})), hop + 1, 0.01);  // wraps
+}
+
+/// Each of `n` devices in a row sends to the one `distance` further, in rings of `ring`.
+std::string ring_permute(int64_t n, int64_t ring, int64_t distance) {
+  std::string pairs;
+  for (int64_t at = 0; at < n; ++at)
+    pairs += fmt::format("{}{{{},{}}}", at == 0 ? "" : ",", at,
+                         at / ring * ring + (at % ring + distance + ring) % ring);
+  return fmt::format(
+      "HloModule m, replica_count={}\nENTRY e {{\n  p = f32[1024,1024]{{1,0:T(8,128)}} parameter(0)\n"
+      "  ROOT r = f32[1024,1024]{{1,0:T(8,128)}} collective-permute(p), source_target_pairs={{{}}}\n}}\n",
+      n, pairs);
+}
+
+// Rings over an axis of a mesh, in the order of its devices. 16 on 8x8x8 are a side and the next row: each
+// link carries one part, at most two hops far, and the two ways round share none.
+TEST(CollectiveCost, RingsOfPermutesGoBothWaysAtOnceWhereTheyClose) {
+  const Device v5p = test::device_or_fail("v5p");
+  const double part = 1024 * 1024 * 4 / 9e10 * 1e6;
+  for (const int64_t ring : {8, 16}) {
+    const CollectiveCost up = cost_of(ring_permute(512, ring, 1), v5p, {8, 8, 8});
+    const CollectiveCost down = cost_of(ring_permute(512, ring, -1), v5p, {8, 8, 8});
+    const double hop = static_cast<double>(v5p.config.ici.hop_latency.count()) * 1e-6;
+    EXPECT_NEAR(microseconds(up), part + hop * (ring == 8 ? 1 : 2), 0.1) << ring;
+    EXPECT_EQ(up.network, down.network);
+    ASSERT_TRUE(up.links && down.links);
+    EXPECT_FALSE(up.links->meets(*down.links)) << ring;
+    EXPECT_TRUE(up.links->meets(*up.links));
+    EXPECT_EQ(up.busy().count(), up.network.count() / 2);
+  }
+  // Four of the 16 of a side: the last sends back over the links of the other way.
+  const Device v6e = test::device_or_fail("v6e");
+  const CollectiveCost up = cost_of(ring_permute(256, 4, 1), v6e, {16, 16});
+  EXPECT_TRUE(up.links->meets(*cost_of(ring_permute(256, 4, -1), v6e, {16, 16}).links));
 }
 
 /// On several slices, or in another form than the rule's.

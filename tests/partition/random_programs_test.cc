@@ -70,8 +70,12 @@ Result<PartitionCheck> checked(const std::string& text, int64_t devices, uint64_
   sharded = to_text(module, op_table());
   PartitionCheckOptions options;
   options.whole_numbers = true;
-  return check_partition(module, op_table(), {.devices = devices, .windowed_products = seed % 2 == 1},
-                         options);
+  return check_partition(
+      module, op_table(),
+      {.devices = devices,
+       .windowed = {.when = seed % 2 == 1 ? WindowedEinsum::When::kAlways : WindowedEinsum::When::kNever,
+                    .flops_per_second = {}}},
+      options);
 }
 
 /// The smallest that shows it: what one output needs.

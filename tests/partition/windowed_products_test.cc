@@ -14,7 +14,16 @@ namespace {
 
 using test::module_or_fail;
 
-PartitionOptions rings(int64_t devices) { return {.devices = devices, .windowed_products = true}; }
+using When = WindowedEinsum::When;
+
+PartitionOptions rings(int64_t devices) {
+  return {.devices = devices, .windowed = {.when = When::kAlways, .flops_per_second = {}}};
+}
+
+PartitionOptions rings_from(int64_t devices, int64_t bytes) {
+  return {.devices = devices,
+          .windowed = {.when = When::kThreshold, .threshold_bytes = bytes, .flops_per_second = {}}};
+}
 
 Partitioned partitioned(const std::string& text, const PartitionOptions& options) {
   auto made = partition(module_or_fail("HloModule m\n" + text), op_table(), options);
@@ -153,6 +162,72 @@ TEST(WindowedProducts, ComputeTheSameUnderRandomShardings) {
       expect_rings_agree(text, devices);
     }
   EXPECT_GT(windowed, 50);
+}
+
+// The gathered operand as the devices of the ring have it together, or the summands of one of them.
+TEST(WindowedProducts, FromTheThresholdOn) {
+  constexpr Product kGathered{240, 48, 24, 0, 0, 0}, kScattered{24, 480, 24, 1, 0, 0};
+  constexpr int64_t kBytes[] = {48 * 24 * 4, 24 * 24 * 4};
+  const Product* const products[] = {&kGathered, &kScattered};
+  for (size_t i = 0; i < 2; ++i) {
+    const std::string text = text_of(*products[i], 4);
+    for (const int64_t beyond : {0, 1}) {
+      const Partitioned made = partitioned(text, rings_from(4, kBytes[i] + beyond));
+      EXPECT_EQ(made.windowed.rings, 1 - beyond) << text;
+      EXPECT_EQ(made.windowed.small, beyond) << text;
+      EXPECT_EQ(made.reshardings.size(), beyond ? 1u : 3u) << text;
+    }
+  }
+}
+
+TEST(WindowedProducts, ThatWouldGainNothingStay) {
+  const std::string text = text_of({240, 48, 24, 0, 0, 0}, 4);
+  PartitionOptions options = rings_from(4, 0);
+  // Three quarters of 4,608 B in 3.456 us; 2 x 60 x 48 x 24 FLOP.
+  options.windowed.ring_bytes_per_second = 1e9;
+  const auto rings_of_products_that_take = [&](double seconds) {
+    options.windowed.flops_per_second = [seconds](ElementType) { return 2.0 * 60 * 48 * 24 / seconds; };
+    return partitioned(text, options).windowed.rings;
+  };
+  // The exchange that nothing overlaps with takes half of it: more than a short product does.
+  EXPECT_EQ(rings_of_products_that_take(1.7e-6), 0);
+  EXPECT_EQ(rings_of_products_that_take(1.8e-6), 1);
+  EXPECT_EQ(rings_of_products_that_take(1), 1);
+  // Of two devices the exchange is all that there is.
+  options.devices = 2;
+  EXPECT_EQ(partitioned(text_of({240, 48, 24, 0, 0, 0}, 2), options).windowed.unpaid, 1);
+}
+
+TEST(WindowedProducts, NeverSendMoreThanTheCollective) {
+  for (const int64_t devices : {2, 4, 6, 8})
+    for (uint32_t seed = 0; seed < 24; ++seed) {
+      test::RandomShardings shardings(devices, seed * 10 + static_cast<uint32_t>(devices));
+      const std::string text = fmt::format(
+          "ENTRY e {{\n x = f32[24,48] parameter(0), sharding={}\n w = f32[48,96] parameter(1), sharding={}\n"
+          " ROOT h = f32[24,96] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, "
+          "sharding={}\n}}\n",
+          shardings.next(2), shardings.next(2), shardings.next(2));
+      EXPECT_LE(bytes_sent(partitioned(text, rings(devices))),
+                bytes_sent(partitioned(text, {.devices = devices})))
+          << text;
+    }
+}
+
+// A product that added what arrives would wait for it.
+TEST(WindowedProducts, ScatteredSumsAreAddedBehindTheProducts) {
+  const Partitioned made = partitioned(text_of({24, 480, 24, 1, 0, 0}, 4), rings(4));
+  int64_t barriers = 0, adjacent = 0;
+  const Module& module = made.module;
+  for (const Instruction& instruction : module.instructions) {
+    barriers += instruction.opcode == Opcode::kOptimizationBarrier;
+    if (instruction.opcode != Opcode::kAdd || !instruction.shape->is_array() ||
+        instruction.shape->rank() != 2)
+      continue;
+    for (const InstructionId operand : instruction.operands)
+      adjacent += module[operand].opcode == Opcode::kDot;
+  }
+  EXPECT_EQ(barriers, 2);  // the first product of each way stays as it is
+  EXPECT_EQ(adjacent, 0);
 }
 
 // The pattern of context parallelism: queries, keys and values cut along the sequence.

@@ -78,6 +78,39 @@ TEST(Overlap, WithoutMemoryNothingSlowsDown) {
   EXPECT_EQ(overlap.now(), Ps(100));
 }
 
+std::shared_ptr<const LinkSet> links(std::initializer_list<size_t> all) {
+  LinkSet set;
+  for (const size_t link : all) set.add(link);
+  return std::make_shared<const LinkSet>(std::move(set));
+}
+
+TEST(Overlap, PermutesOverOtherLinksGoTwoAtATime) {
+  Overlap overlap;
+  const size_t up = overlap.start(Lane::kIci, Ps(0), Ps(100), 0, links({0, 2}));
+  const size_t down = overlap.start(Lane::kIci, Ps(0), Ps(80), 0, links({1, 300}));
+  const size_t up_again = overlap.start(Lane::kIci, Ps(0), Ps(100), 0, links({0, 2}));
+  const size_t down_again = overlap.start(Lane::kIci, Ps(0), Ps(100), 0, links({300}));
+  const size_t all = overlap.start(Lane::kIci, Ps(0), Ps(10), 0);
+  const size_t up_last = overlap.start(Lane::kIci, Ps(0), Ps(10), 0, links({0}));
+  EXPECT_EQ(overlap[up].lane, Lane::kIci);
+  EXPECT_EQ(overlap[down].lane, Lane::kIciBeside);
+  overlap.wait_for(up_last);
+  EXPECT_EQ(overlap[down].end, Ps(80));
+  EXPECT_EQ(overlap[down_again].begin, Ps(80));
+  EXPECT_EQ(overlap[up_again].begin, Ps(100));
+  EXPECT_EQ(overlap[all].begin, Ps(200));  // behind the last of both
+  EXPECT_EQ(overlap[up_last].end, Ps(220));
+  EXPECT_TRUE(overlap.idle());
+}
+
+TEST(Overlap, ThatShareALinkGoOneAfterTheOther) {
+  Overlap overlap;
+  overlap.start(Lane::kIci, Ps(0), Ps(100), 0, links({0, 1}));
+  const size_t second = overlap.start(Lane::kIci, Ps(0), Ps(100), 0, links({1, 2}));
+  overlap.wait_for(second);
+  EXPECT_EQ(overlap.now(), Ps(200));
+}
+
 TEST(Overlap, AddingTimesStopsAtForever) {
   EXPECT_EQ(later(kForever, Ps(1)), kForever);
   EXPECT_EQ(later(Ps(1), Ps(2)), Ps(3));

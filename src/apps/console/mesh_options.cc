@@ -29,13 +29,14 @@ void declare_mesh(CommandLine& line, MeshOptions& options) {
   line.add_option("--written-for", options.written_for,
                   "Original mesh of the module's shardings; they are re-interpreted on --mesh by axis name")
       .group("Partitioning");
-  line.add_option("--windowed-products", options.windowed,
-                  "Collective matmul (windowed einsum): decompose all-gather + dot and dot + reduce-scatter "
-                  "into ring "
-                  "permutes; auto picks the faster")
+  line.add_option(
+          "--windowed-products", options.windowed,
+          "Collective matmul (windowed einsum): decompose all-gather + dot and dot + reduce-scatter "
+          "into ring permutes; auto: the faster program; threshold: by XLA's conditions, from 256 MiB or "
+          "--xla_jf_spmd_threshold_for_windowed_einsum_mib in --xla-flags; default: as threshold if that "
+          "flag is given, else never")
       .group("Partitioning")
-      .one_of({"never", "always", "auto"})
-      .show_default();
+      .one_of({"never", "always", "auto", "threshold"});
   declare_no_partition(line, options.no_partition);
 }
 
@@ -49,6 +50,7 @@ namespace {
 
 /// The request with what stands beside the mesh.
 Result<std::optional<MeshRequest>> completed(MeshRequest request, const MeshOptions& options) {
+  if (options.windowed.empty()) return std::optional(std::move(request));
   const Result<WindowedProducts> windowed = parse_windowed_products(options.windowed);
   if (!windowed) return tl::unexpected(windowed.error());
   request.windowed = *windowed;
@@ -65,7 +67,7 @@ Result<std::optional<MeshRequest>> request_of(const MeshOptions& options) {
     if (!options.statements.empty()) return failure("--shard needs --mesh");
     if (!options.written_for.empty()) return failure("--written-for needs --mesh");
     if (!options.order.empty()) return failure("--mesh-order needs --mesh");
-    if (!options.partitions && options.windowed == "never") return std::nullopt;
+    if (!options.partitions && options.windowed.empty()) return std::nullopt;
     MeshRequest request;
     request.partitions = options.partitions.value_or(0);
     return completed(std::move(request), options);
@@ -101,11 +103,11 @@ void warn_of_unpartitioned(const Module& module, bool no_partition, Streams stre
 
 Result<Module> partitioned_module(const Module& given, const Device* device, const SimulateOptions& options,
                                   const std::optional<MeshRequest>& request, bool no_partition,
-                                  Streams streams) {
+                                  Streams streams, const CompilerChoices& compiler) {
   warn_of_unpartitioned(given, no_partition, streams);
-  const std::optional<MeshRequest> wanted =
-      request || no_partition ? request : default_request(given, op_table());
+  std::optional<MeshRequest> wanted = request || no_partition ? request : default_request(given, op_table());
   if (!wanted) return given.copy();
+  wanted = by_flags(std::move(*wanted), compiler);
   Result<PartitionedProgram> spread = device
                                           ? partition_over_mesh(given, op_table(), *device, options, *wanted)
                                           : partition_over_mesh(given, op_table(), *wanted);

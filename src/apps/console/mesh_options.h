@@ -25,7 +25,7 @@ struct MeshOptions {
   std::vector<std::string> statements;
   std::string order;
   std::string written_for;
-  std::string windowed = "never";
+  std::string windowed;
   std::string all_in_one;  // as parse_mesh_request() takes it: a configuration's, in place of the others
   bool no_partition = false;
 };
@@ -48,6 +48,6 @@ void warn_of_unpartitioned(const Module& module, bool no_partition, Streams stre
 /// partition_over_mesh().
 Result<Module> partitioned_module(const Module& given, const Device* device, const SimulateOptions& options,
                                   const std::optional<MeshRequest>& request, bool no_partition,
-                                  Streams streams);
+                                  Streams streams, const CompilerChoices& compiler = {});
 
 }  // namespace hlosim

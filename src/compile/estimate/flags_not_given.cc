@@ -74,7 +74,7 @@ Module partitioned_once(const Module& module, const OpTable& table, const Device
   if (!request && options.partitioning == Partitioning::kSharded) request = default_request(module, table);
   if (!request) return module.copy();
   Result<PartitionedProgram> partitioned =
-      partition_over_mesh(module, table, device, options.simulate, *request);
+      partition_over_mesh(module, table, device, options.simulate, by_flags(*request, options.compiler));
   if (!partitioned) return module.copy();
   options.mesh.reset();
   options.partitioning = Partitioning::kNever;

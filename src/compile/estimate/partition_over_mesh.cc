@@ -118,7 +118,8 @@ class MeshPartitioner {
       return failure(
           fmt::format("--shard '{}': module {} is partitioned already", request_.said[0].text, module_.name),
           "--mesh alone names the axes of its collectives");
-    if (request_.windowed != WindowedProducts::kNever)
+    if (request_.windowed != WindowedProducts::kUnset && request_.windowed != WindowedProducts::kNever &&
+        !request_.windowed_mib)
       return failure(fmt::format("--windowed-products: module {} is partitioned already", module_.name),
                      "products become rings while a module is partitioned");
     spread_.assumptions.add(
@@ -153,12 +154,48 @@ class MeshPartitioner {
     for (const std::string& note : whole->notes) spread_.assumptions.add("sharding: " + note);
     PartitionOptions options;
     options.devices = devices;
-    options.windowed_products = request_.windowed == WindowedProducts::kAlways;
+    options.windowed = windowed_einsum();
     Result<Partitioned> made = partition_to_fit(whole->module, table_, options, device_, spread_.assumptions);
     if (!made) return tl::unexpected(made.error());
     keep_notes(*made);
+    note_windowed(options.windowed, made->windowed);
     spread_.module = std::move(made->module);
     return std::move(spread_);
+  }
+
+  WindowedEinsum windowed_einsum() const {
+    WindowedEinsum einsum;
+    if (request_.windowed == WindowedProducts::kAlways) einsum.when = WindowedEinsum::When::kAlways;
+    if (request_.windowed != WindowedProducts::kThreshold) return einsum;
+    einsum.when = WindowedEinsum::When::kThreshold;
+    constexpr int64_t kMost = int64_t{1} << 42;  // MiB that are bytes in 64 bits
+    if (request_.windowed_mib)
+      einsum.threshold_bytes = std::clamp<int64_t>(*request_.windowed_mib, 0, kMost) << 20;
+    if (!device_) return einsum;
+    const DeviceConfig& config = device_->config;
+    einsum.flops_per_second = [&config](ElementType type) { return peak_flops(config, type).count(); };
+    einsum.ring_bytes_per_second = 2 * config.ici.core_bandwidth.value_or(config.ici.bandwidth).count();
+    return einsum;
+  }
+
+  /// Which products became rings, and why others did not.
+  void note_windowed(const WindowedEinsum& einsum, const WindowedCounts& counts) {
+    if (einsum.when == WindowedEinsum::When::kNever) return;
+    std::vector<std::string> left;
+    const auto add = [&](int64_t count, std::string_view why) {
+      if (count > 0) left.push_back(fmt::format("{} {}", count, why));
+    };
+    add(counts.small, "below the threshold");
+    add(counts.shared, "whose gathered operand has other users");
+    add(counts.longer, "over more than 32 devices");
+    add(counts.unpaid, "that would gain nothing");
+    const bool always = einsum.when == WindowedEinsum::When::kAlways;
+    spread_.assumptions.add(
+        fmt::format("collective matmul ({}): {} dot{} with {} all-gather or reduce-scatter run as rings of "
+                    "permutes{}",
+                    always ? "always" : fmt::format("from {}", to_text(Bytes(einsum.threshold_bytes))),
+                    counts.rings, counts.rings == 1 ? "" : "s", counts.rings == 1 ? "its" : "their",
+                    left.empty() ? "" : fmt::format("; not: {}", fmt::join(left, ", "))));
   }
 
   std::string parameter_hint() const {
@@ -244,7 +281,8 @@ Result<MeshRequest> parse_mesh_request(std::string_view text) {
     else if (part.starts_with(kFrom) && !is_statement)
       from = trimmed(part.substr(kFrom.size()));
     else if (part.starts_with(kWindowed) && !is_statement) {
-      if (windowed) return failure("windowed= is there twice", "windowed=never, always or auto, once");
+      if (windowed)
+        return failure("windowed= is there twice", "windowed=never, always, auto or threshold, once");
       windowed = part.substr(kWindowed.size());
     } else if (!part.empty())
       statements.emplace_back(part);
@@ -260,14 +298,15 @@ Result<MeshRequest> parse_mesh_request(std::string_view text) {
 
 namespace {
 
-constexpr std::string_view kWindowedNames[] = {"never", "always", "auto"};
+constexpr std::string_view kWindowedNames[] = {"", "never", "always", "auto", "threshold"};
 
 }  // namespace
 
 Result<WindowedProducts> parse_windowed_products(std::string_view text) {
-  for (size_t i = 0; i < std::size(kWindowedNames); ++i)
+  for (size_t i = 1; i < std::size(kWindowedNames); ++i)
     if (text == kWindowedNames[i]) return static_cast<WindowedProducts>(i);
-  return failure(fmt::format("collective matmuls '{}': expected never, always or auto", shown(text)));
+  return failure(
+      fmt::format("collective matmuls '{}': expected never, always, auto or threshold", shown(text)));
 }
 
 std::string to_text(const Mesh& mesh) {
@@ -281,9 +320,16 @@ std::string MeshRequest::text() const {
   for (const ShardStatement& statement : said) text += "; " + statement.text;
   if (!order.empty()) text += "; order=" + order;
   if (!written_for.axes.empty()) text += "; from " + to_text(written_for);
-  if (windowed != WindowedProducts::kNever)
+  if (windowed != WindowedProducts::kUnset)
     text += fmt::format("; windowed={}", kWindowedNames[static_cast<size_t>(windowed)]);
   return text;
+}
+
+MeshRequest by_flags(MeshRequest request, const CompilerChoices& compiler) {
+  if (request.windowed == WindowedProducts::kUnset && compiler.windowed_einsum_mib)
+    request.windowed = WindowedProducts::kThreshold;
+  if (request.windowed == WindowedProducts::kThreshold) request.windowed_mib = compiler.windowed_einsum_mib;
+  return request;
 }
 
 Result<PartitionedProgram> partition_over_mesh(const Module& module, const OpTable& table,

@@ -10,12 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/resource_limits.h"
 #include "base/source.h"
+#include "flags/compiler_choices.h"
 #include "hlo/module.h"
 #include "hlo/op_def.h"
 #include "model/assumptions.h"
@@ -30,8 +32,8 @@ namespace hlosim {
 std::string to_text(const Mesh& mesh);
 
 /// Products of gathered operands as rings (partition/windowed_products.h): whichever takes less time, for
-/// auto.
-enum class WindowedProducts : uint8_t { kNever, kAlways, kAuto };
+/// auto; by XLA's conditions, for threshold. Unset: as the compiler's flags say.
+enum class WindowedProducts : uint8_t { kUnset, kNever, kAlways, kAuto, kThreshold };
 
 /// How a module is to be spread over devices.
 struct MeshRequest {
@@ -40,8 +42,9 @@ struct MeshRequest {
   int64_t partitions = 0;            // where there are no axes; 0: as many as the shardings name
   std::vector<ShardStatement> said;  // of the entry's parameters
   std::string order;                 // of the devices; empty: in order, "auto": as the torus suggests
-  WindowedProducts windowed = WindowedProducts::kNever;
-  bool is_default = false;  // nobody asked for it: the module is sharded (unpartitioned.h)
+  WindowedProducts windowed = WindowedProducts::kUnset;
+  std::optional<int64_t> windowed_mib;  // of kThreshold; none: XLA's default
+  bool is_default = false;              // nobody asked for it: the module is sharded (unpartitioned.h)
 
   int64_t devices() const { return mesh.axes.empty() ? partitions : mesh.devices(); }
   /// As the line of parse_mesh_request() says it.
@@ -53,7 +56,7 @@ Result<MeshRequest> read_mesh_request(std::string_view mesh, const std::vector<s
                                       std::string_view order, std::string_view written_for = {});
 /// Errors: more devices than the limits allow programs to run on (--max-devices).
 Result<void> check_devices(const MeshRequest& request, const Limits& limits);
-/// "never", "always", "auto".
+/// "never", "always", "auto", "threshold".
 Result<WindowedProducts> parse_windowed_products(std::string_view text);
 /// All in one: `fsdp=16,tensor=4; wi=[fsdp,tensor]; order=auto; from fsdp=2,tensor=2; windowed=auto`.
 Result<MeshRequest> parse_mesh_request(std::string_view text);
@@ -92,6 +95,9 @@ struct PartitionedProgram {
   PartitionNotes notes;
   AssumptionList assumptions;
 };
+
+/// What --xla_jf_spmd_threshold_for_windowed_einsum_mib says, where the request says nothing or `threshold`.
+MeshRequest by_flags(MeshRequest request, const CompilerChoices& compiler);
 
 /// `module` stays as it is. WindowedProducts::kAuto is as kNever here. Errors: a mesh that doesn't fit the
 /// module's or the slice's number of devices, shardings that can't be read or partitioned, statements about

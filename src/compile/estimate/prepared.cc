@@ -86,7 +86,8 @@ Result<Prepared> faster(const Module& module, const OpTable& table, const Device
 /// Nobody says over what the module is to be spread.
 Result<Prepared> by_its_shardings(const Module& module, const OpTable& table, const Device& device,
                                   const EstimateOptions& options) {
-  const std::optional<MeshRequest> request = default_request(module, table);
+  std::optional<MeshRequest> request = default_request(module, table);
+  if (request) request = by_flags(*request, options.compiler);
   if (request && options.partitioning == Partitioning::kSharded)
     return spread_and_lowered(module, table, device, options, *request);
   Result<Prepared> prepared = lowered_and_laid_out(module, table, device, options);
@@ -108,7 +109,7 @@ Result<Prepared> prepare(const Module& module, const OpTable& table, const Devic
                          const EstimateOptions& options) {
   if (!options.mesh) return by_its_shardings(module, table, device, options);
   if (options.mesh->windowed == WindowedProducts::kAuto) return faster(module, table, device, options);
-  return spread_and_lowered(module, table, device, options, *options.mesh);
+  return spread_and_lowered(module, table, device, options, by_flags(*options.mesh, options.compiler));
 }
 
 }  // namespace hlosim

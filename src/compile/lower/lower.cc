@@ -481,6 +481,8 @@ class Lowerer {
     LatencyScheduleOptions scheduling;
     scheduling.simulate = options_;
     scheduling.room = &room.config;
+    // Both ways round a ring at a time (SpmdPartitionerOptions::bidirectional_windowed_einsum).
+    scheduling.overlap_limit[static_cast<size_t>(AsyncKind::kPermute)] = 2;
     scheduling.whole = waited_for(lowered.module, table_, device_, options_, compiler_);
     std::optional<LatencySchedule> fitting = order_with_pairs(lowered.module, scheduling);
     if (!fitting) return;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/source.h"
@@ -24,6 +25,9 @@ struct CompilerChoices {
   /// Copies to and from the host's memory that are under way at a time. More than one: loops read ahead and
   /// write behind.
   int64_t overlapped_host_copies = 1;
+  /// MiB from which a product's gathered operand, or its summands, go round as a ring beside parts of the
+  /// product; none: not given.
+  std::optional<int64_t> windowed_einsum_mib;
 };
 
 /// Of a flag given twice the last one counts. Errors, at the value: not true or false, no number from 1 on.

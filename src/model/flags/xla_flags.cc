@@ -278,6 +278,11 @@ CompilerChoices compiler_choices(std::span<const XlaFlag> flags, const DeviceCon
         wrong("a number, 1 at least");
       continue;
     }
+    if (known->key == "windowed_einsum_mib") {
+      choices.windowed_einsum_mib = whole(flag.value);
+      if (!choices.windowed_einsum_mib) wrong("a number of MiB");
+      continue;
+    }
     const std::optional<bool> set = boolean(flag.value);
     if (!set) wrong("true or false");
     for (const Switch& one : kSwitches)

@@ -19,6 +19,7 @@ constexpr KnownXlaFlag kKnown[] = {
     {"xla_tpu_enable_sparse_core_collective_offload_reduce_scatter", kCompiler, "offload_reduce_scatters"},
     {"xla_tpu_enable_async_collective_fusion", kCompiler, "fused_gathers"},
     {"xla_tpu_host_transfer_overlap_limit", kCompiler, "overlapped_host_copies"},
+    {"xla_jf_spmd_threshold_for_windowed_einsum_mib", kCompiler, "windowed_einsum_mib"},
 
     // Fusion, layouts, partitioning, asynchronous forms: the module's text has what came of them.
     {"xla_all_gather_", kInText, ""},
@@ -29,7 +30,6 @@ constexpr KnownXlaFlag kKnown[] = {
     {"xla_jf_conv_", kInText, ""},
     {"xla_jf_crs_combiner_", kInText, ""},
     {"xla_jf_rematerialization_", kInText, ""},
-    {"xla_jf_spmd_threshold_for_windowed_einsum_mib", kInText, ""},
     {"xla_jf_vmem_", kInText, ""},
     {"xla_sc_", kInText, ""},
     {"xla_tpu_accumulate_into_mrb", kInText, ""},

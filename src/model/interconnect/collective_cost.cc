@@ -130,8 +130,9 @@ struct CollectiveCosts::Placed {
   int64_t group_size = 1, group_count = 1;
   std::vector<GroupPlace> boxes;  // of the groups that fill one, in order; of neighbours that are alike, one
   bool all_boxes = true;
-  int64_t members_per_host = 1;  // known where a group has members in several slices
-  std::optional<LinkUse> ring;   // known once it was asked
+  int64_t members_per_host = 1;          // known where a group has members in several slices
+  std::optional<LinkUse> ring;           // known once it was asked
+  std::shared_ptr<const LinkSet> links;  // of pairs, too
 };
 
 namespace {
@@ -263,6 +264,8 @@ CollectiveCost CollectiveCosts::price(Placed& placed, CollectiveCost cost, AxisO
   }
   if (!pairs.empty()) {
     seconds = model.permute(pairs, bytes);
+    if (!placed.links) placed.links = model.permute_links(pairs);
+    cost.links = placed.links;
     cost.algorithm =
         fmt::format("permute of {} pairs by the shortest ways on {}", pairs.size(), slice_.text());
     cost.equation = "bytes of the busiest link / w";
@@ -318,6 +321,7 @@ CollectiveCost together(std::span<const CollectiveCost> costs) {
          {&CollectiveCost::launch, &CollectiveCost::driving, &CollectiveCost::network,
           &CollectiveCost::by_bytes, &CollectiveCost::by_hops, &CollectiveCost::bound})
       all.*time = later(all.*time, one.*time);
+    all.links.reset();
     all.hops += one.hops;
     all.latency_bound |= one.latency_bound;
     if (!one.algorithm.empty()) all.algorithm += (all.algorithm.empty() ? "" : "; then ") + one.algorithm;

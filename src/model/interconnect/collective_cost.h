@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ namespace hlosim {
 
 enum class CollectiveKind : uint8_t;  // ops/work.h
 struct DeviceGrid;                    // ops/collective_groups.h
+class LinkSet;                        // interconnect/interconnect.h
 
 struct CollectiveCost {
   InstructionId instruction;  // of a module's run; else invalid
@@ -47,9 +49,13 @@ struct CollectiveCost {
   Picoseconds driving{};      // that unit is busy: sending and reducing
   std::string algorithm;      // "reduce-scatter and all-gather: ring of 4 along x"
   std::string equation;       // of by_bytes: "2 x (4 - 1) / 4 x V / 2w"
+  /// Of a permute, the links that it takes: another one beside it takes others. Null: all.
+  std::shared_ptr<const LinkSet> links;
 
   Picoseconds stream() const { return network > driving ? network : driving; }
   Picoseconds time() const { return launch + stream(); }
+  /// Of the links, beside other work: two permutes go at a time.
+  Picoseconds busy() const { return links ? Picoseconds(network.count() / 2) : network; }
 };
 
 /// How a group of several axes of the torus is worked off.

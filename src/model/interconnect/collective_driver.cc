@@ -48,6 +48,7 @@ void drive_by_offload_cores(CollectiveCost& cost, const Instruction& collective,
   if (cost.network.count() == 0) return;  // nothing is sent
   const int64_t cores = core.count_for(collective);
   cost.driver = core.unit();
+  cost.links.reset();  // one core sends one after the other
   cost.driving = std::max(cost.network, core.vectors_time(folded_bytes(cost), cores));
   cost.launch = core.launch();
   cost.algorithm +=

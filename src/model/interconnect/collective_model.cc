@@ -49,6 +49,16 @@ class CollectiveModel::Traffic {
         std::max({busiest_host_, out_[model_.host_of(from)] += bytes, in_[model_.host_of(to)] += bytes});
   }
 
+  /// Requires: nothing was sent between slices.
+  LinkSet links() const {
+    LinkSet links;
+    const size_t each = model_.network_.links();
+    for (size_t slice = 0; slice < links_.size(); ++slice)
+      for (size_t link = 0; link < each; ++link)
+        if (links_[slice].carries(link)) links.add(slice * each + link);
+    return links;
+  }
+
   LinkUse use() const {
     LinkUse use{0, busiest_host_, hops_};
     for (const LinkLoads& loads : links_) use.busiest = std::max(use.busiest, loads.busiest());
@@ -277,6 +287,18 @@ LinkSeconds CollectiveModel::permute(const std::vector<std::array<int64_t, 2>>& 
     seconds.hops = std::max<int64_t>(seconds.hops, 1);
   }
   return seconds;
+}
+
+std::shared_ptr<const LinkSet> CollectiveModel::permute_links(
+    const std::vector<std::array<int64_t, 2>>& pairs) const {
+  Traffic loads(*this);
+  for (const auto& [source, target] : pairs) {
+    const int64_t from = chip_of(source), to = chip_of(target);
+    if (source == target) continue;
+    if (from == to || slice_of(from) != slice_of(to)) return nullptr;
+    loads.send(from, to, 1);
+  }
+  return std::make_shared<const LinkSet>(loads.links());
 }
 
 LinkSeconds CollectiveModel::seconds_of(const LinkUse& use, double link, double scale) const {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -120,6 +121,8 @@ class CollectiveModel {
   LinkSeconds on_links(CollectiveKind kind, const LinkUse& ring, int64_t members, double volume,
                        double payload) const;
   LinkSeconds permute(const std::vector<std::array<int64_t, 2>>& pairs, double payload) const;
+  /// The links that it takes; null where some bytes go another way: within a chip, between slices.
+  std::shared_ptr<const LinkSet> permute_links(const std::vector<std::array<int64_t, 2>>& pairs) const;
 
  private:
   class Traffic;

@@ -18,6 +18,24 @@
 
 namespace hlosim {
 
+/// Some links of all slices, one bit each.
+class LinkSet {
+ public:
+  void add(size_t link) {
+    if (link / kBits >= words_.size()) words_.resize(link / kBits + 1);
+    words_[link / kBits] |= uint64_t{1} << (link % kBits);
+  }
+  bool meets(const LinkSet& other) const {
+    for (size_t i = 0; i < words_.size() && i < other.words_.size(); ++i)
+      if ((words_[i] & other.words_[i]) != 0) return true;
+    return false;
+  }
+
+ private:
+  static constexpr size_t kBits = 64;
+  std::vector<uint64_t> words_;
+};
+
 class Interconnect {
  public:
   explicit Interconnect(const Slice& slice);
@@ -74,6 +92,7 @@ class LinkLoads {
   int64_t send_evenly(int64_t from, int64_t to, double bytes);
   /// Bytes on the busiest link in one direction.
   double busiest() const;
+  bool carries(size_t link) const { return loads_[link] > 0; }
 
  private:
   const Interconnect& network_;

@@ -111,7 +111,7 @@ Result<Partitioned> partition_plain(const Module& module, const OpTable& table,
   drop_unreachable(made.module);
   drop_unlisted(made);
   hoist_gathers(made, table, options.hoist_bytes, options.choices);
-  if (options.windowed_products) window_products(made, table);
+  if (options.windowed.when != WindowedEinsum::When::kNever) window_products(made, table, options.windowed);
   combine_collectives(made, options);
   restore_names(made.module, partitioner.originals());
   std::vector<std::string_view> names;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,20 @@ struct PartitionChoices {
   std::vector<std::vector<int64_t>> combined;
 };
 
+/// Which gathers of a product's operand, and scatters of its sums, become rings of permutes beside parts of
+/// the product (windowed_products.h).
+struct WindowedEinsum {
+  enum class When : uint8_t { kNever, kThreshold, kAlways };
+  When when = When::kNever;
+  /// With kThreshold: least size of the gathered operand, or of the summands, on a device. The default is
+  /// XLA's (spmd_partitioner.h: threshold_for_windowed_einsum_mib).
+  int64_t threshold_bytes = int64_t{256} << 20;
+  /// With kThreshold: of products of that type, and both ways round a ring. Null, 0: no ring is ruled out
+  /// because it would take as long as the collective and the product one after the other.
+  std::function<double(ElementType)> flops_per_second;
+  double ring_bytes_per_second = 0;
+};
+
 struct PartitionOptions {
   int64_t devices = 0;  // 0: as the module says, or its shardings
   /// All arrays are copies but those that the text cuts by hand (manual): the meaning of the module, for
@@ -38,8 +53,7 @@ struct PartitionOptions {
   /// more than this together: all-reduces, and others.
   int64_t combine_reductions_bytes = int64_t{30} << 20;
   int64_t combine_moves_bytes = int64_t{1} << 20;
-  /// Gathers of a product's operand, and scatters of its sums, as a ring of permutes beside parts of it.
-  bool windowed_products = false;
+  WindowedEinsum windowed;
   /// Those of the same module at other sizes, in place of the limits. Outlives the call.
   const PartitionChoices* choices = nullptr;
 };
@@ -79,6 +93,12 @@ struct PartitionLayout {
   std::vector<PlacedTiling> parameters, results;
 };
 
+/// Products with a gather of an operand, or with a scatter of their sums, by what became of the collective.
+struct WindowedCounts {
+  int64_t rings = 0;
+  int64_t small = 0, shared = 0, longer = 0, unpaid = 0;  // below the threshold; an operand of several; …
+};
+
 struct Partitioned {
   Module module;
   int64_t devices = 1;
@@ -86,6 +106,7 @@ struct Partitioned {
   std::vector<ReplicatedInstruction> replicated;
   PartitionLayout layout;
   PartitionChoices choices;
+  WindowedCounts windowed;
 };
 
 /// Instructions without a sharding take what is cheapest from their operands. Errors have the place of the

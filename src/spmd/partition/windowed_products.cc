@@ -27,8 +27,9 @@ struct Ring {
 
 class ProductWindower {
  public:
-  ProductWindower(Partitioned& made, const OpTable& table)
+  ProductWindower(Partitioned& made, const OpTable& table, const WindowedEinsum& einsum)
       : made_(made),
+        einsum_(einsum),
         module_(made.module),
         axes_(made.layout.axes),
         emit_(made.module, table, axes_),
@@ -54,14 +55,17 @@ class ProductWindower {
     const Resharding& one = made_.reshardings[row];
     const bool gathers = one.kind == ReshardKind::kAllGather;
     if (!gathers && one.kind != ReshardKind::kReduceScatter) return std::nullopt;
-    if (one.along.empty() || axes_.length(one.along) > kLongestRing) return std::nullopt;
+    if (one.along.empty()) return std::nullopt;
     Ring ring;
     ring.collective = one.collective;
     ring.row = row;
     ring.gathers = gathers;
     if (gathers) {
-      if (users[one.collective].size() != 1 || module_[computation].root == one.collective)
+      if (users[one.collective].size() != 1 || module_[computation].root == one.collective) {
+        made_.windowed.shared +=
+            std::ranges::any_of(users[one.collective], [&](InstructionId user) { return is_product(user); });
         return std::nullopt;
+      }
       ring.product = users[one.collective][0];
     } else {
       ring.product = module_[one.collective].operands[0];
@@ -69,7 +73,38 @@ class ProductWindower {
     }
     if (!is_product(ring.product)) return std::nullopt;
     if (gathers) ring.operand = module_[ring.product].operands[1] == one.collective ? 1 : 0;
-    return find_dimensions(ring, one.dimension) ? std::optional(ring) : std::nullopt;
+    if (!find_dimensions(ring, one.dimension) || !is_wanted(ring)) return std::nullopt;
+    return ring;
+  }
+
+  /// The conditions of XLA's GetWindowedEinsumConfiguration (spmd/dot_handler.cc).
+  bool is_wanted(const Ring& ring) {
+    WindowedCounts& counts = made_.windowed;
+    const int64_t members = axes_.length(made_.reshardings[ring.row].along);
+    const Instruction& whole = module_[ring.gathers ? ring.collective : ring.product];
+    const int64_t bytes = packed_bytes(*whole.shape);
+    if (members > kLongestRing) return ++counts.longer, false;
+    if (einsum_.when == WindowedEinsum::When::kAlways) return true;
+    if (bytes < einsum_.threshold_bytes) return ++counts.small, false;
+    if (!pays(ring, static_cast<double>(bytes), static_cast<double>(members))) return ++counts.unpaid, false;
+    return true;
+  }
+
+  /// Whether a ring, which has one exchange at its beginning or end that nothing overlaps with, takes less
+  /// than the product behind or before the collective.
+  bool pays(const Ring& ring, double bytes, double members) {
+    if (!einsum_.flops_per_second || einsum_.ring_bytes_per_second <= 0) return true;
+    const Instruction& product = module_[ring.product];
+    const Factors along = factors(OpContext(module_, shapes_, product, emit_.table(), nullptr));
+    double flops = 2 * static_cast<double>(product.shape->element_count());
+    for (const std::vector<int32_t>& dimension : along.arrays[0])
+      for (const int32_t factor : dimension)
+        if (const Factor& one = along.list[static_cast<size_t>(factor)]; one.kind == FactorKind::kSum)
+          flops *= static_cast<double>(one.size);
+    const ElementType type = module_[product.operands[0]].shape->element_type;
+    const double computing = flops / einsum_.flops_per_second(type);
+    const double moving = bytes * (members - 1) / members / einsum_.ring_bytes_per_second;
+    return std::max(computing, moving) + 2 * moving / members < computing + moving;
   }
 
   /// Where the factor of the gathered or scattered dimension is; false: it can't go round.
@@ -98,6 +133,7 @@ class ProductWindower {
       const std::optional<Ring> ring = ring_of(row, computation, users);
       if (!ring || taken[ring->product]) continue;
       taken[ring->product] = taken[ring->collective] = true;
+      ++made_.windowed.rings;
       at[ring->gathers ? ring->product : ring->collective] = *ring;
     }
     if (at.empty()) return;
@@ -165,14 +201,19 @@ class ProductWindower {
           operands[i] = emit_.dynamic_slice(operands[i], ring.dimension[i], start, size);
       return emit_.like(product_, emit_.resized(product_.shape, ring.result, size), operands);
     };
+    // A product that adds what arrives would wait for it: as in XLA's loop, sums are added behind both.
+    const auto add = [&](InstructionId sum, int64_t direction, int64_t ahead) {
+      const InstructionId arrived = passed_on(sum, direction);
+      return emit_.plus(arrived, emit_.apart(part(ahead)));
+    };
     const int64_t behind = members_ / 2, before = members_ - 1 - behind;
-    InstructionId sum = part(members_ - behind);
-    for (int64_t s = 1; s <= behind; ++s)
-      sum = emit_.plus(passed_on(sum, 1), part((members_ - behind + s) % members_));
-    if (before == 0) return sum;
-    InstructionId other = part(before);
-    for (int64_t s = 1; s < before; ++s) other = emit_.plus(passed_on(other, -1), part(before - s));
-    return emit_.plus(sum, passed_on(other, -1));
+    InstructionId sum = part(members_ - behind), other;
+    if (before > 0) other = part(before);
+    for (int64_t s = 1; s <= behind; ++s) {
+      sum = add(sum, 1, (members_ - behind + s) % members_);
+      if (s < before) other = add(other, -1, before - s);
+    }
+    return before > 0 ? emit_.plus(sum, passed_on(other, -1)) : sum;
   }
 
   InstructionId in_layout_of(ShapeRef like, InstructionId x) {
@@ -217,6 +258,7 @@ class ProductWindower {
   }
 
   Partitioned& made_;
+  const WindowedEinsum& einsum_;
   Module& module_;
   const DeviceAxes axes_;
   Emitter emit_;
@@ -231,6 +273,8 @@ class ProductWindower {
 
 }  // namespace
 
-void window_products(Partitioned& made, const OpTable& table) { ProductWindower(made, table).run(); }
+void window_products(Partitioned& made, const OpTable& table, const WindowedEinsum& einsum) {
+  ProductWindower(made, table, einsum).run();
+}
 
 }  // namespace hlosim

@@ -252,7 +252,7 @@ Result<std::unique_ptr<Check>> made_ready(const Module& module, const OpTable& t
   if (!parts) return tl::unexpected(parts.error());
   whole_options.replicate_all = true;
   whole_options.hoist_bytes = whole_options.combine_moves_bytes = whole_options.combine_reductions_bytes = 0;
-  whole_options.windowed_products = false;
+  whole_options.windowed = {};
   Result<Partitioned> whole = partition(module, table, whole_options);
   if (!whole) return tl::unexpected(whole.error());
   auto made = std::make_unique<Check>(std::move(*parts), std::move(*whole), table, check);

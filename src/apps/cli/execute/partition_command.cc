@@ -58,7 +58,10 @@ bool read_bytes(const char* option, const std::string& text, std::vector<int64_t
 
 bool read_sizes(PartitionArguments& options, Streams streams) {
   PartitionOptions& into = options.partition;
-  into.windowed_products = options.windowed == "always";
+  using When = WindowedEinsum::When;
+  into.windowed.when = options.windowed == "always"      ? When::kAlways
+                       : options.windowed == "threshold" ? When::kThreshold
+                                                         : When::kNever;
   return read_bytes("--hoist-gathers", options.hoist, {&into.hoist_bytes}, streams) &&
          read_bytes("--combine-collectives", options.combine,
                     {&into.combine_reductions_bytes, &into.combine_moves_bytes}, streams);
@@ -177,9 +180,11 @@ std::function<int()> declare_partition(CommandLine& line, Streams streams) {
       "--combine-collectives", options->combine,
       "Combine independent collectives of the same devices up to this size; 0: never; default: 30MiB "
       "for all-reduces, 1MiB for others");
-  line.add_option("--windowed-products", options->windowed,
-                  "Collective matmul: all-gather + dot and dot + reduce-scatter as rings of permutes")
-      .one_of({"never", "always"})
+  line.add_option(
+          "--windowed-products", options->windowed,
+          "Collective matmul: all-gather + dot and dot + reduce-scatter as rings of permutes; threshold: "
+          "from 256 MiB")
+      .one_of({"never", "always", "threshold"})
       .show_default();
   line.add_option("--seed", options->checking.seed, "Seed of the inputs of --check").from(0).show_default();
   return [options, streams] { return partition_file(*options, streams); };

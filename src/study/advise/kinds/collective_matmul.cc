@@ -11,7 +11,8 @@ std::vector<Proposal> find_collective_matmul(const AdviceSubject& subject) {
   if (run.simulation->totals.all_exposed_collectives().count() == 0) return {};
   std::optional<MeshRequest> request = setup.options.mesh;
   if (!request) request = default_request(*setup.module, subject.table);
-  if (!request || request->windowed != WindowedProducts::kNever) return {};
+  if (!request || request->windowed > WindowedProducts::kNever || setup.options.compiler.windowed_einsum_mib)
+    return {};
   request->windowed = WindowedProducts::kAlways;
   Proposal one;
   one.stage = EditStage::kSetting;
