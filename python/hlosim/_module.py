@@ -306,7 +306,8 @@ class Module:
         combine_collectives : str, optional
             Independent collectives between the same devices are one up to so many bytes: ``"1MiB"``.
         windowed_products : str, optional
-            ``"always"``: collective matmuls (all-gather + dot, dot + reduce-scatter); else ``"never"``.
+            ``"always"``: collective matmuls (all-gather + dot, dot + reduce-scatter); ``"threshold"``: from 256 MiB; else
+            ``"never"``.
         check : bool
             Run both programs on random inputs made from `seed`, and compare.
         max_seconds : float, optional
