@@ -71,17 +71,13 @@ Expr turned_neighbors(const LayerScope& scope, Expr x) {
   const Expr is_first = compare(graph, half, round_to_even(graph, shift(graph, half, -0.25)), "EQ");
   const Expr neighbor = convert(graph, select(graph, is_first, left, right), scope.wide());
 
-  Dims pairs = graph.dims(angles(scope, dims[1], size / 2));
   const Expr angle = angles(scope, dims[1], size / 2);
-  Dims places = has_own_positions(scope) ? Dims{0, 1, 3} : Dims{1, 3};
-  Dims twice = pairs;
-  twice.push_back(2);
-  Dims places_of_pairs(pairs.size());
-  for (size_t i = 0; i < pairs.size(); ++i) places_of_pairs[i] = static_cast<int64_t>(i);
-  pairs.back() = size;
+  const bool own = has_own_positions(scope);
+  Dims both = graph.dims(angle), all = both;  // each pair's angle twice, and one after the other
+  both.push_back(2), all.back() = size;
   const auto everywhere = [&](Expr value) {
-    const Expr each = reshape(graph, broadcast(graph, value, twice, places_of_pairs), pairs);
-    return broadcast(graph, each, dims, places);
+    const Expr each = broadcast(graph, value, both, own ? Dims{0, 1, 2} : Dims{0, 1});
+    return broadcast(graph, reshape(graph, each, all), dims, own ? Dims{0, 1, 3} : Dims{1, 3});
   };
   const Expr sin = everywhere(sine(graph, angle)), cos = everywhere(cosine(graph, angle));
   const Expr signed_sin = select(graph, is_first, negate(graph, sin), sin);
