@@ -344,11 +344,11 @@ class StoreRules {
 
   // ── parts of lanes ──
 
-  /// Computed from a slice along lanes, element by element.
+  /// Computed from a slice along lanes, element by element, in no more instructions than vpu.most_repeated.
   bool is_of_lane_slice(int32_t i) const {
     std::set<int32_t> seen;
     Places open{i};
-    while (!open.empty()) {
+    while (!open.empty() && seen.size() <= most_repeated()) {
       const int32_t next = open.back();
       open.pop_back();
       if (graph_[next].stored || !seen.insert(next).second) continue;
