@@ -19,11 +19,18 @@ int64_t room_beside(const Module& module, const OpTable& table, const Device* de
   return 0;
 }
 
+/// What a ring would have to gain on the device.
+void set_rates(WindowedEinsum& einsum, const DeviceConfig& config) {
+  einsum.flops_per_second = [&config](ElementType type) { return peak_flops(config, type).count(); };
+  einsum.ring_bytes_per_second = 2 * config.ici.core_bandwidth.value_or(config.ici.bandwidth).count();
+}
+
 }  // namespace
 
 Result<Partitioned> partition_to_fit(const Module& module, const OpTable& table, PartitionOptions options,
                                      const Device* device, AssumptionList& assumptions) {
   options.hoist_bytes = 0;
+  if (device) set_rates(options.windowed, device->config);
   Result<Partitioned> made = partition(module, table, options);
   if (!made || std::ranges::none_of(made->reshardings, [](const Resharding& one) { return one.held > 0; }))
     return made;

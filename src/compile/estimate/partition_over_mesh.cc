@@ -171,10 +171,6 @@ class MeshPartitioner {
     constexpr int64_t kMost = int64_t{1} << 42;  // MiB that are bytes in 64 bits
     if (request_.windowed_mib)
       einsum.threshold_bytes = std::clamp<int64_t>(*request_.windowed_mib, 0, kMost) << 20;
-    if (!device_) return einsum;
-    const DeviceConfig& config = device_->config;
-    einsum.flops_per_second = [&config](ElementType type) { return peak_flops(config, type).count(); };
-    einsum.ring_bytes_per_second = 2 * config.ici.core_bandwidth.value_or(config.ici.bandwidth).count();
     return einsum;
   }
 
