@@ -53,7 +53,7 @@ struct PartitionOptions {
   /// more than this together: all-reduces, and others.
   int64_t combine_reductions_bytes = int64_t{30} << 20;
   int64_t combine_moves_bytes = int64_t{1} << 20;
-  WindowedEinsum windowed;
+  WindowedEinsum windowed{};
   /// Those of the same module at other sizes, in place of the limits. Outlives the call.
   const PartitionChoices* choices = nullptr;
 };
