@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hlosim {
 
@@ -22,6 +23,9 @@ std::string printable(std::string text, bool coloured = false);
 
 /// Without blanks, tabs and ends of lines at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// The parts between separators, empty ones too; at least one.
+std::vector<std::string> split(std::string_view text, char separator);
 
 /// The value of a hexadecimal digit of either case; -1: it is none.
 constexpr int hex_digit(char c) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <ranges>
 #include <utility>
 
 #include "base/check.h"
@@ -308,14 +310,8 @@ constexpr int64_t kFewestMxuWidths = 2;
 /// does. O(log most).
 template <class F>
 int64_t least_count(int64_t most, F&& holds) {
-  for (int64_t low = 1; low < most;) {
-    const int64_t middle = low + (most - low) / 2;
-    if (holds(middle))
-      most = middle;
-    else
-      low = middle + 1;
-  }
-  return std::max<int64_t>(most, 1);
+  const auto counts = std::views::iota(int64_t{1}, std::max<int64_t>(most, 1));
+  return 1 + (std::ranges::partition_point(counts, std::not_fn(holds)) - counts.begin());
 }
 
 /// Tiles and windows of a group's product: parts of the columns first, then of the depth, until they fit.
@@ -407,8 +403,8 @@ TimedKernel served_kernel(const Core& core, const ProductWork& work) {
   return planned;
 }
 
-/// The kernel of megablox and tokamax with the tiles of the text, or the device's: one core goes through the
-/// visits of all groups. What is fused around the product comes after it.
+/// The kernel of megablox and tokamax with the tiles of the text, or the device's. A tile that reaches beyond
+/// the depth or the columns is computed whole. What is fused around the product comes after it.
 TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
   const MatmulWork& whole = work.matmul;
   const KernelConfig& config = core.device().kernel;
@@ -430,8 +426,9 @@ TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
                               ? whole.tile
                               : RaggedTile{config.ragged_rows, config.ragged_depth, config.ragged_columns};
   const GroupedBlocks blocks{.m = std::min(problem.rows, tile.m),
-                             .k = even_block(problem.depth, tile.k, core.mxu_rows()),
-                             .n = even_block(problem.columns, tile.n, core.mxu_columns())};
+                             .k = std::min(problem.depth, tile.k),
+                             .n = std::min(problem.columns, tile.n),
+                             .cores = whole.tile.one_core ? 1 : core.device().cores};
   TimedKernel planned = std::move(grouped_product_cost(core.device(), problem, blocks, work.rate).planned);
   Kernel& kernel = planned.kernel;
   kernel.blocks.given = whole.tile.m > 0;

@@ -26,7 +26,7 @@ struct Given {
 
 constexpr std::string_view kGroupedArguments[] = {"lhs",    "rhs",       "groups",    "form",
                                                   "result", "residuals", "rhs_scale", "precision"};
-constexpr std::string_view kGroupedBlocks[] = {"tile_m", "tile_k", "tile_n", "input_buffer_count"};
+constexpr std::string_view kGroupedBlocks[] = {"tile_m", "tile_k", "tile_n", "input_buffer_count", "cores"};
 constexpr std::string_view kForms[] = {"forward", "lhs_gradient", "rhs_gradient"};
 
 /// Tiles by the names of the operands' dimensions. A gradient of the left operand has them by those of the
@@ -82,8 +82,9 @@ void read_grouped(Given& given, ServingRequest& into) {
   }
   SettingReader& blocks = given.blocks;
   if (blocks.has("tile_m") || blocks.has("tile_k") || blocks.has("tile_n"))
-    request.blocks = grouped_tiles(problem, {blocks.whole("tile_m"), blocks.whole("tile_k"),
-                                             blocks.whole("tile_n"), blocks.whole("input_buffer_count", 2)});
+    request.blocks =
+        grouped_tiles(problem, {blocks.whole("tile_m"), blocks.whole("tile_k"), blocks.whole("tile_n"),
+                                blocks.whole("input_buffer_count", 2), blocks.whole("cores", 1)});
   into = std::move(request);
 }
 

@@ -40,6 +40,7 @@ Words attention_options(const StepOptions& step) {
     if (const GroupedTile& tile = step.expert_tiles.*one.tiles.*one.tile; tile.rows > 0)
       words.push_back(fmt::format("--expert-tiles={}_{}={}x{}x{}", one.matrix, one.pass, tile.rows,
                                   tile.depth, tile.columns));
+  if (step.expert_tiles.in.forward.one_core) words.push_back("--expert-kernel=tokamax");
   if (!tiles.fused_backward) words.push_back("--split-backward");
   if (tiles.known_maximum) words.push_back("--logit-bound");
   if (!step.manual_attention) words.push_back("--automatic");

@@ -452,11 +452,11 @@ TEST(RaggedKernel, GroupsOfOneTileOfServersRunInTheirKernel) {
 
 /// Eight groups of 1,024 rows, [8192,2048] x [8,2048,2048] in bf16, and the kernel's tiles.
 struct Ragged {
-  explicit Ragged(const std::string& rows, bool is_gradient = false)
-      : device(test::device_or_fail("v7x", {{"kernel.ragged_walk", "visits"},
-                                            {"kernel.ragged_rows", rows},
-                                            {"kernel.ragged_depth", "1024"},
-                                            {"kernel.ragged_columns", "1024"}})) {
+  explicit Ragged(const std::string& rows, bool is_gradient = false, const std::string& name = "v7x")
+      : device(test::device_or_fail(name, {{"kernel.ragged_walk", "visits"},
+                                           {"kernel.ragged_rows", rows},
+                                           {"kernel.ragged_depth", "1024"},
+                                           {"kernel.ragged_columns", "1024"}})) {
     MatmulWork& product = work.matmul;
     product = {.batch = 8, .m = 1024, .n = 2048, .k = 2048};
     if (is_gradient) std::swap(product.m, product.k), product.ragged_terms = true;
@@ -500,6 +500,30 @@ TEST(RaggedKernel, ByVisitsItIsTheKernelOfGroupedProducts) {
     EXPECT_EQ(planned.time.time, cost->planned.time.time);
     // Columns and parts of the depth, two each; 16 tiles of rows, and one more visit for each further group.
     EXPECT_EQ(planned.kernel.grid_steps, 2 * 2 * (16 + 7));
+  }
+}
+
+TEST(RaggedKernel, CoresShareTilesOfColumnsThatTheyDivide) {
+  for (const bool is_gradient : {false, true}) {
+    Ragged ragged("512", is_gradient, "v5p");
+    RaggedTile& tile = ragged.work.matmul.tile;
+    const auto kernel = [&](int64_t columns, int64_t columns_of_tile, bool one_core) {
+      ragged.work.matmul.n = columns;
+      tile = {.m = 512, .k = 1024, .n = columns_of_tile, .one_core = one_core};
+      return ragged.kernel();
+    };
+    ragged.work.lhs.bytes = ragged.work.rhs.bytes = ragged.work.other.bytes.out[0] = 0;
+    const TimedKernel shared = kernel(2048, 1024, false), one = kernel(2048, 1024, true);
+    EXPECT_EQ(shared.kernel.cores, 2);
+    EXPECT_EQ(one.kernel.cores, 1);
+    EXPECT_EQ(shared.kernel.grid_steps, one.kernel.grid_steps / 2);
+    EXPECT_NEAR(shared.time.time / one.time.time, 0.5, 0.01);
+    // Three or one can't be dealt out evenly.
+    for (const int64_t tiles : {1, 3})
+      EXPECT_EQ(kernel(1024 * tiles, 1024, false).time.time, kernel(1024 * tiles, 1024, true).time.time);
+    // The last tile is computed whole, however little of it there is.
+    for (const bool one_core : {false, true})
+      EXPECT_EQ(kernel(1536, 1024, one_core).time.time, kernel(2048, 1024, one_core).time.time);
   }
 }
 

@@ -40,7 +40,7 @@ TEST(KernelBodyCost, CoresShareStepsAndBlocks) {
     for (int i = 0; i < 200; ++i) {
       const mosaic::KernelBody body = random_body(random);
       const KernelBodyCost cost = kernel_body_cost(body, device);
-      EXPECT_EQ(cost.cores, body.steps >= device.cores ? device.cores : 1);
+      EXPECT_EQ(cost.cores, body.steps % device.cores == 0 ? device.cores : 1);
       const Kernel& kernel = cost.planned.kernel;
       const auto cores = static_cast<double>(cost.cores);
       double steps = 0, in = kernel.first.in[0], out = kernel.last.out[0];

@@ -205,6 +205,17 @@ TEST(RaggedDot, Constraints) {
   for (const char* wrong : {"", "0", "0.5", "-2", "many", "4 groups", "inf", "nan"})
     EXPECT_EQ(groups(wrong), "ragged-dot C13: hlosim.row_groups is \"" + std::string(wrong) +
                                  "\", expected a number of groups from 1 on");
+  const auto one_core = [&](const std::string& word) {
+    return with(
+        "s32[3]",
+        ", lhs_ragged_dims={0}, rhs_group_dims={0}, frontend_attributes={ragged_dot_tiling=\"512,64,64\","
+        "hlosim.one_core=\"" +
+            word + "\"}");
+  };
+  for (const char* right : {"true", "false"}) EXPECT_EQ(one_core(right), "");
+  for (const char* wrong : {"", "1", "True"})
+    EXPECT_EQ(one_core(wrong),
+              "ragged-dot C14: hlosim.one_core is \"" + std::string(wrong) + "\", expected true or false");
 }
 
 TEST(RaggedDot, WorkSpreadsRowsOverGroups) {

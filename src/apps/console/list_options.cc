@@ -21,16 +21,6 @@ Result<int64_t> read_count(std::string_view option, const std::string& word, int
 
 }  // namespace
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(separator, at), text.size());
-    parts.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 Result<std::vector<std::string>> read_words(std::string_view option, std::string_view text) {
   std::vector<std::string> words;
   for (std::string& word : split(text, ',')) {

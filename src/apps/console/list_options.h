@@ -13,9 +13,6 @@
 
 namespace hlosim {
 
-/// The parts between separators, empty ones too; at least one.
-std::vector<std::string> split(std::string_view text, char separator);
-
 /// Words between commas, in their order. Errors, which name the `option`: an empty word, one given twice.
 Result<std::vector<std::string>> read_words(std::string_view option, std::string_view text);
 

@@ -8,7 +8,6 @@
 
 #include "base/quantity_text.h"
 #include "base/text.h"
-#include "console/list_options.h"
 #include "workloads/maxtext_settings.h"
 
 namespace hlosim {
@@ -101,11 +100,8 @@ Result<void> set_expert_tile(std::string_view text, ExpertTiles& tiles) {
 template <class F>
 Result<void> for_each_part(const std::vector<std::string>& texts, F&& f) {
   for (const std::string& text : texts)
-    for (size_t from = 0; from <= text.size();) {
-      const size_t end = std::min(text.find(',', from), text.size());
-      if (Result<void> done = f(std::string_view(text).substr(from, end - from)); !done) return done;
-      from = end + 1;
-    }
+    for (const std::string& part : split(text, ','))
+      if (Result<void> done = f(part); !done) return done;
   return {};
 }
 
@@ -188,6 +184,10 @@ void declare_step(CommandLine& line, StepChoice& choice) {
   line.add_option("--expert-tiles", choice.expert_tiles,
                   "Tiles of grouped matmuls: 512x2048x1536, or wi_fwd=512x2048x1536, wi_dlhs=..., wo_fwd=...")
       .one_value_each();
+  line.add_option("--expert-kernel", choice.expert_kernel,
+                  "Kernel with those tiles: cores of a chip share megablox, one executes tokamax's")
+      .one_of({"megablox", "tokamax"})
+      .show_default();
   line.add_flag("--ring-of-experts", choice.ring_of_experts,
                 "Training, axis expert: gather tokens and sum results instead of exchanging rows");
   line.add_option("--ragged-buffer-factor", choice.ragged_buffer_factor,
@@ -252,6 +252,12 @@ Result<StepOptions> step_options(const StepChoice& options, const Mesh& mesh) {
   if (const auto done = for_each_part(options.blocks, block); !done) return tl::unexpected(done.error());
   const auto tile = [&](std::string_view text) { return set_expert_tile(text, step.expert_tiles); };
   if (const auto done = for_each_part(options.expert_tiles, tile); !done) return tl::unexpected(done.error());
+  if (options.expert_kernel == "tokamax") {
+    if (options.expert_tiles.empty())
+      return failure("--expert-kernel=tokamax needs tiles",
+                     "--expert-tiles=512x2048x1536; without them no kernel is assumed");
+    for (const TiledProduct& one : tiled_products()) (step.expert_tiles.*one.tiles.*one.tile).one_core = true;
+  }
   step.tiles.fused_backward = !options.split_backward, step.tiles.known_maximum = options.logit_bound;
   step.tiles.tokamax = options.attention == "tokamax";
   step.attention = options.attention == "plain"   ? AttentionKernel::kPlain

@@ -26,6 +26,7 @@ struct StepChoice {
   std::string weights = "params", cache = "compute", sampling = "logits";
   std::string optimizer = "adamw", attention = "splash", remat = "full";
   std::vector<std::string> keep, blocks, expert_tiles;
+  std::string expert_kernel = "megablox";
   bool unroll = false, loop = false, one_hot = false, gradients = false, gather_stored = false,
        automatic = false;
   bool experts_on_fsdp = false, experts_on_tensor = false, split_backward = false, quantized_gather = false,

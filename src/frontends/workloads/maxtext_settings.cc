@@ -208,6 +208,7 @@ void read_maxtext_expert_tiles(EntryFields& fields, bool is_megablox, ExpertTile
     GroupedTile& tile = tiles.*one.tiles.*one.tile;
     const auto or_usual = [](int64_t& size, int64_t usual) { size = size > 0 ? size : usual; };
     or_usual(tile.rows, 512), or_usual(tile.depth, 1024), or_usual(tile.columns, 1024);
+    tile.one_core = is_tokamax;
   }
 }
 

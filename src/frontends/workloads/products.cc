@@ -72,6 +72,7 @@ Expr ragged(ExpressionGraph& graph, Expr a, Expr b, const RowGroups& groups, con
   if (tile.rows > 0)
     given.push_back(
         fmt::format("{}=\"{},{},{}\"", kRaggedTilingAttribute, tile.rows, tile.depth, tile.columns));
+  if (tile.rows > 0 && tile.one_core) given.push_back(fmt::format("{}=\"true\"", kOneCoreAttribute));
   if (!given.empty())
     attrs.push_back(
         {AttrKey::kFrontendAttributes, Kind::kBraces, {}, fmt::format("{{{}}}", fmt::join(given, ","))});

@@ -85,6 +85,7 @@ struct AttentionTiles {
 /// 0: the kernel's own (kernel.ragged_* of the device).
 struct GroupedTile {
   int64_t rows = 0, depth = 0, columns = 0;
+  bool one_core = false;  // the kernel is tokamax's, which one core of a device executes
   bool operator==(const GroupedTile&) const = default;
 };
 /// Of a product, of the gradient of its rows and of that of its weights.
@@ -149,7 +150,7 @@ struct StepOptions {
   RematPolicy remat;
   AttentionKernel attention = AttentionKernel::kSplash;
   AttentionTiles tiles;
-  ExpertTiles expert_tiles;      // XLA's ragged_dot_tiling of the grouped products
+  ExpertTiles expert_tiles;      // of the grouped products: XLA's ragged_dot_tiling
   bool manual_attention = true;  // kernels in a manual region, as shard_map puts them; false: shardings alone
   bool scan_layers = true;       // a while loop over stacked parameters; false: unrolled
   int64_t stack_axis = 0;        // where the stacked parameters have their layers: 0 or 1 (MaxText's)

@@ -12,4 +12,7 @@ inline constexpr std::string_view kRowGroupsAttribute = "hlosim.row_groups";
 /// XLA's key for the tiles of the kernel: rows, contracted terms and columns of one product, "512,1024,1024".
 inline constexpr std::string_view kRaggedTilingAttribute = "ragged_dot_tiling";
 
+/// "true": one core of the device executes the kernel with those tiles, as tokamax's.
+inline constexpr std::string_view kOneCoreAttribute = "hlosim.one_core";
+
 }  // namespace hlosim

@@ -189,6 +189,7 @@ bool require_group_sizes(OpContext& op, const Contraction& c, int64_t ragged, Ra
 // C11 the group dimension of rhs has size g
 // C12 ragged_dot_tiling among the frontend attributes is three whole numbers from 1 on
 // C13 hlosim.row_groups among them is a number from 1 on
+// C14 hlosim.one_core among them is true or false
 ShapeRef infer_ragged_dot(OpContext& op) {
   const Contraction c(op);
   if (!require_contraction(op, c)) return nullptr;

@@ -47,6 +47,12 @@ RaggedNotes ragged_notes(const Instruction& instruction) {
     notes.fault =
         fmt::format("{} is \"{}\", expected a number of groups from 1 on", kRowGroupsAttribute, *groups);
   }
+  const auto one_core = frontend_attribute(instruction, kOneCoreAttribute);
+  notes.tile.one_core = one_core == "true";
+  if (one_core && *one_core != "true" && *one_core != "false") {
+    notes.constraint = 14;
+    notes.fault = fmt::format("{} is \"{}\", expected true or false", kOneCoreAttribute, *one_core);
+  }
   return notes;
 }
 

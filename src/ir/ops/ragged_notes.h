@@ -1,4 +1,4 @@
-// The frontend attributes of a ragged-dot: the tile of its kernel, and the groups that its rows are of.
+// A ragged-dot's frontend attributes: the tile and the cores of its kernel, and the groups of its rows.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 namespace hlosim {
 
 struct RaggedNotes {
-  RaggedTile tile{};      // ragged_dot_tiling
+  RaggedTile tile{};      // ragged_dot_tiling, hlosim.one_core
   double row_groups = 0;  // hlosim.row_groups; 0: unspecified
   int constraint = 0;
-  std::string fault{};  // which of both is no such list or number; empty: neither
+  std::string fault{};  // which is no such list, number or word; empty: none
 };
 RaggedNotes ragged_notes(const Instruction& instruction);
 

@@ -21,6 +21,7 @@ enum class MatmulPrecision : uint8_t { kDefault, kHigh, kHighest };
 /// Sizes of the tiles of a ragged product's kernel, as a module's text states them. 0: it states none.
 struct RaggedTile {
   int64_t m = 0, k = 0, n = 0;
+  bool one_core = false;  // of a device with several executes the kernel; else they share the tiles of n
   bool operator==(const RaggedTile&) const = default;
 };
 

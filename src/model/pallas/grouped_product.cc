@@ -18,7 +18,7 @@ class GroupedProduct {
         blocks_(blocks),
         rate_(rate),
         visits_(tile_visits(problem, blocks.m, problem.form == GroupedForm::kWeightGradient)),
-        steps_(device, 1) {
+        steps_(device, cores_) {
     steps_.kernel().units = OverlapRule::kBundles;
     steps_.kernel().transfers = OverlapRule::kWindows;
   }
@@ -31,16 +31,18 @@ class GroupedProduct {
     kernel.blocks.given = true;
     // With several parts of the depth a product fetches both tiles at every step.
     const bool fetches_all = !is_gradient && parts_ > 1;
-    kernel.lhs_times = columns_ * (fetches_all ? visits_.all / std::max(visits_.tiles, 1.0) : 1);
+    kernel.lhs_times =
+        as_double(all_columns_) * (fetches_all ? visits_.all / std::max(visits_.tiles, 1.0) : 1);
     kernel.rhs_times = is_gradient ? parts_ : fetches_all ? visits_.all / std::max(visits_.groups, 1.0) : 1;
     KernelCost cost = std::move(steps_).finish();
-    cost.grid = is_gradient ? std::vector<int64_t>{whole(columns_), whole(parts_), whole(visits_.all)}
-                            : std::vector<int64_t>{whole(columns_), whole(visits_.all), whole(parts_)};
+    cost.grid = is_gradient ? std::vector<int64_t>{all_columns_, whole(parts_), whole(visits_.all)}
+                            : std::vector<int64_t>{all_columns_, whole(visits_.all), whole(parts_)};
     cost.computed = cost.steps;
     cost.blocks = {{"tile_m", blocks_.m},
                    {"tile_k", blocks_.k},
                    {"tile_n", blocks_.n},
                    {"input_buffer_count", blocks_.buffers}};
+    if (cores_ > 1) cost.blocks.push_back({"cores", cores_});
     // Of the tiles, what the groups need.
     cost.flops = Flops(static_cast<int64_t>(
         std::min(2 * used_rows() * as_double(problem_.depth) * as_double(problem_.columns), 9e18)));
@@ -160,7 +162,9 @@ class GroupedProduct {
   const GroupedBlocks& blocks_;
   const MatmulRate rate_;
   const TileVisits visits_;
-  const double columns_ = as_double(ceil_div(problem_.columns, blocks_.n));
+  const int64_t all_columns_ = ceil_div(problem_.columns, blocks_.n);
+  const int64_t cores_ = blocks_.cores > 0 && all_columns_ % blocks_.cores == 0 ? blocks_.cores : 1;
+  const double columns_ = as_double(ceil_div(all_columns_, cores_));  // of one core
   const double parts_ = as_double(ceil_div(problem_.depth, blocks_.k));
   KernelSteps steps_;
 };
@@ -168,7 +172,7 @@ class GroupedProduct {
 /// Keeps counts exact.
 constexpr int64_t kMostGroupedSize = int64_t{1} << 30;
 
-Result<void> check(const GroupedProblem& problem, const GroupedBlocks& blocks) {
+Result<void> check(const DeviceConfig& device, const GroupedProblem& problem, const GroupedBlocks& blocks) {
   if (Result<void> checked = check_kernel_sizes("grouped product",
                                                 {{"rows", problem.rows},
                                                  {"depth", problem.depth},
@@ -177,10 +181,14 @@ Result<void> check(const GroupedProblem& problem, const GroupedBlocks& blocks) {
                                                  {"tile_m", blocks.m},
                                                  {"tile_k", blocks.k},
                                                  {"tile_n", blocks.n},
-                                                 {"input_buffer_count", blocks.buffers}},
+                                                 {"input_buffer_count", blocks.buffers},
+                                                 {"cores", blocks.cores}},
                                                 kMostGroupedSize);
       !checked)
     return checked;
+  if (blocks.cores > device.cores)
+    return failure(
+        fmt::format("grouped product: {} cores, but {} has {}", blocks.cores, device.name, device.cores));
   int64_t rows = 0;
   for (const int64_t size : problem.sizes) {
     if (size < 0 || size > problem.rows)
@@ -228,7 +236,7 @@ TileVisits tile_visits(const GroupedProblem& problem, int64_t tile, bool visits_
 
 Result<KernelCost> grouped_product_cost(const DeviceConfig& device, const GroupedProblem& problem,
                                         const GroupedBlocks& blocks) {
-  if (Result<void> checked = check(problem, blocks); !checked) return tl::unexpected(checked.error());
+  if (Result<void> checked = check(device, problem, blocks); !checked) return tl::unexpected(checked.error());
   const Result<MatmulRate> rate =
       kernel_rate(device, "grouped product", problem.lhs, problem.rhs, problem.precision);
   if (!rate) return tl::unexpected(rate.error());

@@ -38,6 +38,10 @@ struct GroupedProblem {
 struct GroupedBlocks {
   int64_t m = 0, k = 0, n = 0;
   int64_t buffers = 2;  // of the left operand
+  /// That share the tiles of columns, if these are a multiple of them; else one executes the kernel. Tiles of
+  /// columns are the first dimension of megablox' grid, which is parallel (jax, pallas/ops/tpu/megablox/
+  /// gmm.py). tokamax's kernel is one step of a grid with a pipeline inside (_src/mosaic_tpu.py): one core.
+  int64_t cores = 1;
 };
 
 /// Visits of tiles of rows, for one column of tiles.
@@ -50,7 +54,6 @@ struct TileVisits {
 /// Requires: tile > 0. `visits_empty`: groups without rows have one visit.
 TileVisits tile_visits(const GroupedProblem& problem, int64_t tile, bool visits_empty);
 
-/// One core executes it: the grid's number of row tiles is data, so that cores can't share it.
 /// Errors: sizes that aren't positive, more rows in groups than there are, types that the MXU doesn't know.
 /// Blocks that need more VMEM than there is are costed as well: KernelCost::fits().
 Result<KernelCost> grouped_product_cost(const DeviceConfig& device, const GroupedProblem& problem,

@@ -75,10 +75,10 @@ class BodyCost {
   }
 
  private:
-  /// Cores share the steps of a parallel dimension that has one for each of them.
+  /// Cores share the steps of a parallel dimension that has as many for each of them.
   void share_cores() {
     for (size_t i = 0; i < body_.grid.size() && i < body_.semantics.size(); ++i)
-      if (body_.semantics[i].find("parallel") != std::string::npos && body_.grid[i] >= device_.cores)
+      if (body_.semantics[i].find("parallel") != std::string::npos && body_.grid[i] % device_.cores == 0)
         made_.cores = device_.cores;
   }
 

@@ -32,57 +32,36 @@ Counted counted(std::string_view text) {
   return {whole(text.substr(0, times)), text.substr(times + 1)};
 }
 
-/// Calls `each` with the parts between commas until it returns false.
-template <class F>
-void for_each_part(std::string_view text, F&& each) {
-  while (true) {
-    const size_t comma = std::min(text.find(','), text.size());
-    if (!each(text.substr(0, comma)) || comma == text.size()) return;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 }  // namespace
 
 Result<std::vector<SequenceLength>> parse_sequence_lengths(std::string_view text) {
   std::vector<SequenceLength> sequences;
   if (text.empty()) return tl::unexpected(check_sequences(sequences).error());
-  std::optional<std::string> wrong;
-  for_each_part(text, [&](std::string_view part) {
+  for (const std::string& part : split(text, ',')) {
     const Counted one = counted(part);
     const size_t colon = std::min(one.text.find(':'), one.text.size());
     const std::optional<int64_t> queries = whole(one.text.substr(0, colon));
     const std::optional<int64_t> keys =
         colon == one.text.size() ? queries : whole(one.text.substr(colon + 1));
     if (!one.count || !queries || !keys)
-      wrong = part;
-    else
-      sequences.push_back({*one.count, *queries, *keys});
-    return !wrong;
-  });
-  if (wrong)
-    return failure(fmt::format("lengths: '{}' is not COUNTxTOKENS:KEYS", shown(*wrong)),
-                   "as in 64x1:1500,448:2048: 64 sequences of one new token and 1,500 keys, one of 448");
+      return failure(fmt::format("lengths: '{}' is not COUNTxTOKENS:KEYS", shown(part)),
+                     "as in 64x1:1500,448:2048: 64 sequences of one new token and 1,500 keys, one of 448");
+    sequences.push_back({*one.count, *queries, *keys});
+  }
   if (Result<void> checked = check_sequences(sequences); !checked) return tl::unexpected(checked.error());
   return sequences;
 }
 
 Result<std::vector<int64_t>> parse_counted_numbers(std::string_view text) {
   std::vector<int64_t> numbers;
-  std::optional<std::string> wrong;
-  for_each_part(text, [&](std::string_view part) {
+  for (const std::string& part : split(text, ',')) {
     const Counted one = counted(part);
     const std::optional<int64_t> number = whole(one.text);
-    if (!one.count || !number)
-      wrong = part;
-    else if (*one.count + static_cast<int64_t>(numbers.size()) <= kMostNumbers)
-      numbers.insert(numbers.end(), static_cast<size_t>(*one.count), *number);
-    else
-      wrong = part;
-    return !wrong;
-  });
-  if (!wrong) return numbers;
-  return failure(fmt::format("'{}' is not COUNTxNUMBER", shown(*wrong)), "as in 8x512,0,256");
+    if (!one.count || !number || *one.count + static_cast<int64_t>(numbers.size()) > kMostNumbers)
+      return failure(fmt::format("'{}' is not COUNTxNUMBER", shown(part)), "as in 8x512,0,256");
+    numbers.insert(numbers.end(), static_cast<size_t>(*one.count), *number);
+  }
+  return numbers;
 }
 
 Result<void> check_sequences(const std::vector<SequenceLength>& sequences) {

@@ -103,7 +103,12 @@ std::optional<KernelCall> grouped_call(const ServingCall& call) {
   if (m && k && n)
     blocks = GroupedBlocks{*m, *k, *n, number_behind(metadata, "input_buffer_count").value_or(2)};
   const bool given = blocks.has_value();
-  const auto cost = [&](const GroupedBlocks& one) { return grouped_product_cost(call.device, problem, one); };
+  // tokamax calls its kernels gmm_megablox and tgmm_megablox.
+  const int64_t cores = call.name.find("megablox") == std::string_view::npos ? call.device.cores : 1;
+  const auto cost = [&](GroupedBlocks one) {
+    one.cores = cores;
+    return grouped_product_cost(call.device, problem, one);
+  };
   if (!given) blocks = best_blocks(call.device, grouped_block_candidates(call.device, problem), cost);
   if (!blocks) return std::nullopt;
   return made_of(

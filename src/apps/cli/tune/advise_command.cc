@@ -14,7 +14,6 @@
 #include "cli/tune/made_text.h"
 #include "console/command_line.h"
 #include "console/input.h"
-#include "console/list_options.h"
 #include "console/model_input.h"
 #include "console/simulation_setting.h"
 #include "console/step_choice.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "console/list_options.h"
+#include "base/text.h"
 #include "estimate/partition_over_mesh.h"
 #include "hlo/printer.h"
 #include "ops/op_table.h"

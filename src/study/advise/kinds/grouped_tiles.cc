@@ -47,7 +47,7 @@ std::vector<Proposal> find_grouped_tiles(const AdviceSubject& subject) {
   const int64_t most = std::max(model->config->d_model, moe.d_ff);
   for (const int64_t side : {2048, 1024, 512})
     for (const int64_t rows : {512, 256, 1024}) {
-      const GroupedTile tiles{rows, std::min(side, most), std::min(side, most)};
+      const GroupedTile tiles{rows, std::min(side, most), std::min(side, most), given.one_core};
       if (tiles == now || !fits(tiles, model->step.compute_type, device)) continue;
       Proposal& one = found.emplace_back();
       one.stage = EditStage::kModel;
