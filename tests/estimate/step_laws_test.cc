@@ -124,5 +124,25 @@ TEST(StepLaws, OverlapDoesNotFallWithMoreMemory) {
   }
 }
 
+/// A layer takes as long in a module of 60,000 instructions as in one of 15,000.
+TEST(StepLaws, UnrolledLayersTakeEquallyLong) {
+  const auto file = test::source_folder() / "examples/models/tiny.yaml";
+  ModelConfig model =
+      *read_model_config(std::make_shared<const SourceFile>(file.string(), test::file_text(file)));
+  StepOptions options;
+  options.mesh = *parse_mesh("fsdp=2");
+  options.batch = 4, options.sequence = 256;
+  options.scan_layers = false;
+  const Device device = test::device_or_fail("v5e");
+  std::vector<double> times;
+  for (const int64_t layers : {16, 32, 64}) {
+    model.layers = layers;
+    const Result<Module> module = make_step(model, options);
+    ASSERT_TRUE(module) << render(module.error());
+    times.push_back(seconds(totals_of(*module, device, 2).makespan));
+  }
+  EXPECT_NEAR((times[2] - times[1]) / (times[1] - times[0]), 2, 0.04);
+}
+
 }  // namespace
 }  // namespace hlosim

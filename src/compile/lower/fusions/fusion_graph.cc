@@ -33,9 +33,9 @@ FusionGraph::FusionGraph(Module& module, const OpTable& table, const DeviceConfi
     : module_(module),
       device_(device),
       order_(module[id].instructions),
-      place_(places_of(module, order_)),
-      ancestors_(module, order_, place_) {
+      place_(places_of(module, order_)) {
   list_operands_and_users(id);
+  ancestors_ = Ancestors(first_operand_, operands_);
   std::set<InstructionId> waited_for;  // others run after them
   for (const InstructionId at : order_)
     if (const Attr* before = module[at].find(AttrKey::kControlPredecessors))
