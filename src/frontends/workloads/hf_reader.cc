@@ -55,8 +55,6 @@ constexpr std::string_view kHfWithoutEffect[] = {"_name_or_path",
                                                  "pretraining_tp",
                                                  "resid_pdrop",
                                                  "rope_local_base_freq",
-                                                 "rope_parameters",
-                                                 "rope_scaling",
                                                  "routed_scaling_factor",
                                                  "router_aux_loss_coef",
                                                  "router_jitter_noise",
@@ -113,13 +111,24 @@ void HfReader::sizes(const HfSizes& usual) {
   fields.whole("vocab_size", model.vocab, 1, usual.vocab > 0 ? EntryFields::kOptional : kNeeded);
   fields.positive("rms_norm_eps", model.norm_epsilon);
   fields.positive("rope_theta", model.rope_theta);
-  if (const Value* rope = fields.object("rope_parameters")) {
-    EntryFields parameters(*rope, "\"rope_parameters\"", problems);
-    parameters.positive("rope_theta", model.rope_theta);
-  }
+  positions();
   says_tied = fields.flag("tie_word_embeddings", model.tied_embeddings) ||
               root.flag("tie_word_embeddings", model.tied_embeddings);
   activation();
+}
+
+void HfReader::positions() {
+  for (const char* key : {"rope_parameters", "rope_scaling"}) {
+    const Value* const rope = fields.object(key);
+    if (!rope) continue;
+    EntryFields parameters(*rope, key, problems);
+    parameters.positive("rope_theta", model.rope_theta);
+    std::string type = "default";
+    parameters.text(parameters.find("rope_type") ? "rope_type" : "type", type);
+    if (type != "default")
+      note(*rope,
+           "is left out but for rope_theta: frequencies are not scaled, which changes numbers and no time");
+  }
 }
 
 void HfReader::activation() {

@@ -62,6 +62,7 @@ class HfReader {
 
  private:
   void activation();
+  void positions();
   void list_rest(EntryFields& of);
 
   bool has_parts_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <deque>
 
@@ -163,6 +164,8 @@ struct UnmodelledSetting {
 };
 constexpr UnmodelledSetting kUnmodelled[] = {
     {"megablox", "true", "is not modelled: grouped products are timed as the kernel of megablox"},
+    {"rope_type", "default",
+     "is not modelled but for how it turns: frequencies are not scaled, which changes numbers and no time"},
     {"logits_dot_in_fp32", "false",
      "is not modelled: the product of the logits is in the type of the others"}};
 
@@ -284,6 +287,7 @@ class MaxTextReader {
     fields_.positive("rope_max_timescale", model.rope_theta);
     std::string rope = "default";
     fields_.text("rope_type", rope);
+    std::ranges::transform(rope, rope.begin(), [](unsigned char c) { return std::tolower(c); });
     model.rope_interleaved = maxtext_turns_neighbors(model.name) || maxtext_turns_neighbors(rope);
     int64_t window = 0, positions = 0;
     if (fields_.whole("sliding_window_size", window, 0) && window > 0) model.attention.window = window;

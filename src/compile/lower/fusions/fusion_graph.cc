@@ -30,10 +30,7 @@ std::span<const int32_t> part(const Places& all, const std::vector<size_t>& firs
 }  // namespace
 
 FusionGraph::FusionGraph(Module& module, const OpTable& table, const DeviceConfig& device, ComputationId id)
-    : module_(module),
-      device_(device),
-      order_(module[id].instructions),
-      place_(places_of(module, order_)) {
+    : module_(module), device_(device), order_(module[id].instructions), place_(places_of(module, order_)) {
   list_operands_and_users(id);
   ancestors_ = Ancestors(first_operand_, operands_);
   std::set<InstructionId> waited_for;  // others run after them
