@@ -432,14 +432,14 @@ TimedKernel visiting_kernel(const Core& core, const ProductWork& work) {
   TimedKernel planned = std::move(grouped_product_cost(core.device(), problem, blocks, work.rate).planned);
   Kernel& kernel = planned.kernel;
   kernel.blocks.given = whole.tile.m > 0;
-  StepClass after{1, static_cast<uint32_t>(kernel.works.size()), work.other.bytes};
-  double own = results * element_bytes(problem.result);
+  StepClass after{1, static_cast<uint32_t>(kernel.works.size()), divided(work.other.bytes, kernel.cores)};
+  double own = results * element_bytes(problem.result) / kernel.cores;
   for (double& bytes : after.traffic.out) {
     const double of_result = std::min(bytes, own);
     bytes -= of_result, own -= of_result;
   }
-  UnitWork units = work.other.units;
-  units.mxu = work.further_mxu;
+  UnitWork units = divided(work.other.units, kernel.cores);
+  units.mxu = work.further_mxu / kernel.cores;
   if (units == UnitWork{} && after.traffic == BlockTraffic{}) return planned;
   kernel.works.push_back(units);
   kernel.steps.push_back(after);

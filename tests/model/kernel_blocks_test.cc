@@ -536,12 +536,21 @@ TEST(RaggedKernel, SmallTilesTakeTheirStepsAtLeast) {
 }
 
 TEST(RaggedKernel, WhatIsFusedAroundVisitsComesAfterThem) {
-  Ragged ragged("512");
-  const double before = ragged.kernel().time.time;
-  ragged.work.other.units.vpu = 1e6;
-  EXPECT_NEAR(ragged.kernel().time.time, before + 1e6, 1);
-  ragged.work.further_mxu = 3e6;
-  EXPECT_GT(ragged.kernel().time.time, before + 2e6);
+  for (const char* name : {"v7x", "v5p"}) {
+    Ragged ragged("512", false, name);
+    const double before = ragged.kernel().time.time, cores = ragged.kernel().kernel.cores;
+    EXPECT_EQ(cores, ragged.device.config.cores);
+    ragged.work.other.units.vpu = 1e6;
+    EXPECT_NEAR(ragged.kernel().time.time, before + 1e6 / cores, 1);
+    ragged.work.further_mxu = 3e6;
+    EXPECT_GT(ragged.kernel().time.time, before + 2e6 / cores);
+    // Further bytes are those of all cores.
+    ragged.work.other.bytes.in[1] = 4e6;
+    double moved = 0;
+    const Kernel kernel = ragged.kernel().kernel;
+    for (const StepClass& step : kernel.steps) moved += step.count * step.traffic.in[1];
+    EXPECT_EQ(moved * cores, 4e6);
+  }
 }
 
 }  // namespace

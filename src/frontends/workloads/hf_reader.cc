@@ -118,10 +118,12 @@ void HfReader::sizes(const HfSizes& usual) {
 }
 
 void HfReader::positions() {
-  for (const char* key : {"rope_parameters", "rope_scaling"}) {
+  constexpr std::pair<const char*, const char*> kKeys[] = {{"rope_parameters", "\"rope_parameters\""},
+                                                           {"rope_scaling", "\"rope_scaling\""}};
+  for (const auto& [key, quoted] : kKeys) {
     const Value* const rope = fields.object(key);
     if (!rope) continue;
-    EntryFields parameters(*rope, key, problems);
+    EntryFields parameters(*rope, quoted, problems);
     parameters.positive("rope_theta", model.rope_theta);
     std::string type = "default";
     parameters.text(parameters.find("rope_type") ? "rope_type" : "type", type);
