@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <ranges>
 #include <utility>
 
 #include "base/check.h"
@@ -310,8 +308,14 @@ constexpr int64_t kFewestMxuWidths = 2;
 /// does. O(log most).
 template <class F>
 int64_t least_count(int64_t most, F&& holds) {
-  const auto counts = std::views::iota(int64_t{1}, std::max<int64_t>(most, 1));
-  return 1 + (std::ranges::partition_point(counts, std::not_fn(holds)) - counts.begin());
+  for (int64_t low = 1; low < most;) {
+    const int64_t middle = low + (most - low) / 2;
+    if (holds(middle))
+      most = middle;
+    else
+      low = middle + 1;
+  }
+  return std::max<int64_t>(most, 1);
 }
 
 /// Tiles and windows of a group's product: parts of the columns first, then of the depth, until they fit.
