@@ -20,7 +20,9 @@ class IdSet {
     if (count > 1024) more_ = std::make_unique<uint64_t[]>(static_cast<size_t>(count + 63) / 64);
   }
   bool insert(int64_t id) {
-    uint64_t& word = (more_ ? more_.get() : words_)[id / 64];
+    // In two steps: g++ 12 indexes a choice of pointer and array wrong with -fsanitize=undefined.
+    uint64_t* const words = more_ ? more_.get() : words_;
+    uint64_t& word = words[id / 64];
     const uint64_t bit = uint64_t{1} << (id % 64);
     const bool is_new = (word & bit) == 0;
     word |= bit;
