@@ -24,6 +24,9 @@ std::string printable(std::string text, bool coloured = false);
 /// Without blanks, tabs and ends of lines at both ends.
 std::string_view trimmed(std::string_view text);
 
+/// With 'a' to 'z' in place of 'A' to 'Z'.
+std::string lower_case(std::string_view text);
+
 /// The parts between separators, empty ones too; at least one.
 std::vector<std::string> split(std::string_view text, char separator);
 

@@ -88,9 +88,8 @@ constexpr std::string_view kOtherHardware[] = {
     "cpu",   "x86",   "xeon",  "epyc",  "trn1",   "trn2",  "inf1",   "inf2",     "trainium", "inferentia"};
 
 /// "H100", "a100-80gb", "RTX4090": hardware that no device file describes.
-bool is_other_hardware(std::string word) {
-  for (char& c : word)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+bool is_other_hardware(std::string_view given) {
+  const std::string word = lower_case(given);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return std::ranges::any_of(kOtherHardware, [&](std::string_view name) {
     return word.starts_with(name) &&

@@ -18,13 +18,6 @@ namespace hlosim {
 
 namespace {
 
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 bool is_among(std::string_view name, std::span<const std::string> names) {
   const std::string word = lower_case(name);
   return std::ranges::any_of(names, [&](const std::string& other) { return lower_case(other) == word; });

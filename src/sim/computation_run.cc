@@ -222,8 +222,7 @@ class Runner {
   }
 
   Provenance provenance_of(const TransferRecord& transfer) const {
-    const bool on_links = transfer.lane == Lane::kIci || transfer.lane == Lane::kIciBeside;
-    const Provenance own = on_links                       ? c_.provenance_of(Unit::kIci)
+    const Provenance own = is_of_links(transfer.lane)     ? c_.provenance_of(Unit::kIci)
                            : transfer.lane == Lane::kHost ? c_.provenance_of(Unit::kHost)
                                                           : c_.provenances.copy;
     const std::optional<CollectiveCost>& cost = transfer.collective;

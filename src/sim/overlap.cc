@@ -57,7 +57,7 @@ Lane Overlap::lane_of_links(const LinkSet& links) const {
 /// By an earlier one of the other lane of links.
 bool Overlap::is_blocked(size_t ticket) const {
   const Transfer& transfer = transfers_[ticket];
-  if (transfer.lane != Lane::kIci && transfer.lane != Lane::kIciBeside) return false;
+  if (!is_of_links(transfer.lane)) return false;
   const Queue& other = queue(transfer.lane == Lane::kIci ? Lane::kIciBeside : Lane::kIci);
   for (size_t i = other.head; i < other.tickets.size() && other.tickets[i] < ticket; ++i) {
     const Transfer& earlier = transfers_[other.tickets[i]];

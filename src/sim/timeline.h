@@ -24,6 +24,7 @@ enum class Lane : uint8_t {
   kAsync,       // asynchronous computations
 };
 inline constexpr size_t kLaneCount = 7;
+constexpr bool is_of_links(Lane lane) { return lane == Lane::kIci || lane == Lane::kIciBeside; }
 /// "TensorCore", "DMA in", "DMA out", "host", "ICI", "ICI, second permute", "async"
 std::string_view to_text(Lane lane);
 

@@ -10,6 +10,7 @@
 #include "partition/partition.h"
 #include "partition_check/device_runs.h"
 #include "partition_check/partition_check.h"
+#include "support/expert_model.h"
 #include "support/modules.h"
 #include "workloads/maxtext_settings.h"
 #include "workloads/step.h"
@@ -18,12 +19,8 @@ namespace hlosim {
 namespace {
 
 ModelConfig shared_expert_model() {
-  ModelConfig model;
-  model.name = "m", model.layers = 2, model.d_model = 8, model.d_ff = 12, model.q_heads = 4;
-  model.kv_heads = 4, model.head_dim = 4, model.vocab = 12;
-  MoeConfig& moe = model.moe.emplace();
-  moe.experts = 8, moe.top_k = 2, moe.d_ff = 8;
-  moe.shared_experts = 1, moe.d_ff_shared = 8;
+  ModelConfig model = test::small_expert_model();
+  model.moe->shared_experts = 1, model.moe->d_ff_shared = 8;
   return model;
 }
 

@@ -4,19 +4,11 @@
 #include "array/compare.h"
 #include "ops/op_table.h"
 #include "partition_check/partition_check.h"
+#include "support/expert_model.h"
 #include "workloads/step.h"
 
 namespace hlosim {
 namespace {
-
-ModelConfig model_with_experts() {
-  ModelConfig model;
-  model.name = "m", model.layers = 2, model.d_model = 8, model.d_ff = 12, model.q_heads = 4;
-  model.kv_heads = 4, model.head_dim = 4, model.vocab = 12;
-  MoeConfig& moe = model.moe.emplace();
-  moe.experts = 8, moe.top_k = 2, moe.d_ff = 8;
-  return model;
-}
 
 Mesh mesh_of(std::vector<MeshAxis> axes) {
   Mesh mesh;
@@ -34,7 +26,7 @@ StepOptions step_on(StepKind kind, Mesh mesh) {
 }
 
 void expect_sound(const StepOptions& options) {
-  const Result<Module> module = make_step(model_with_experts(), options);
+  const Result<Module> module = make_step(test::small_expert_model(), options);
   ASSERT_TRUE(module) << module.error().message;
   const auto check =
       check_partition(*module, op_table(), {.devices = static_cast<int64_t>(options.mesh.devices())}, {});
@@ -60,7 +52,7 @@ TEST(ServedExperts, WholeExpertsOverTensorAreSummed) {
 TEST(ServedExperts, TrainingHasNoExpertsOverTensor) {
   StepOptions options = step_on(StepKind::kTrain, mesh_of({{"tensor", 2}}));
   options.experts_on_tensor = true;
-  EXPECT_FALSE(make_step(model_with_experts(), options));
+  EXPECT_FALSE(make_step(test::small_expert_model(), options));
 }
 
 }  // namespace

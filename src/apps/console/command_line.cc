@@ -20,15 +20,10 @@ namespace {
 
 /// The words of a check that allows some: "TEXT:{text,json}".
 std::vector<std::string> words_of(const std::string& type) {
-  std::vector<std::string> words;
   const size_t open = type.find('{'), close = type.rfind('}');
-  if (open == std::string::npos || close == std::string::npos || close < open) return words;
-  const std::string inside = type.substr(open + 1, close - open - 1);
-  for (size_t at = 0; at <= inside.size();) {
-    const size_t comma = std::min(inside.find(',', at), inside.size());
-    if (comma > at) words.push_back(inside.substr(at, comma - at));
-    at = comma + 1;
-  }
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  std::vector<std::string> words = split(std::string_view(type).substr(open + 1, close - open - 1), ',');
+  std::erase(words, "");
   return words;
 }
 

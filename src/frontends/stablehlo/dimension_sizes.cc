@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
@@ -11,9 +10,8 @@ namespace hlosim::stablehlo {
 
 Result<std::vector<DimensionSize>> parse_dimensions(std::string_view text) {
   std::vector<DimensionSize> sizes;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view one = text.substr(begin, end - begin);
+  for (const std::string& part : split(text, ',')) {
+    const std::string_view one = part;
     const size_t equals = one.find('=');
     DimensionSize size;
     if (equals != std::string_view::npos) size.name = one.substr(0, equals);
@@ -22,7 +20,6 @@ Result<std::vector<DimensionSize>> parse_dimensions(std::string_view text) {
     if (problem != std::errc() || stop != number.data() + number.size() || size.size < 0)
       return failure(fmt::format("'{}' is not a size", shown(one)), "8, batch=8 or arg0.1=8");
     sizes.push_back(std::move(size));
-    begin = end + 1;
   }
   return sizes;
 }

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
+
+#include "base/text.h"
 
 namespace hlosim::stablehlo {
 namespace {
@@ -100,10 +101,7 @@ ElementType element_type_of(const Type& type) {
     if (spelling.mlir == type.word) return spelling.type;
   if (!type.word.starts_with("f8") && !type.word.starts_with("f6") && !type.word.starts_with("f4"))
     return ElementType::kInvalid;
-  std::string lower(type.word);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return parse_element_type(lower);
+  return parse_element_type(lower_case(type.word));
 }
 
 bool is_dynamic(const Type& type) {

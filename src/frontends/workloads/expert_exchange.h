@@ -1,10 +1,10 @@
 // Rows of tokens on their way to the devices of their experts and back, as MaxText's
 // RoutedMoE.sparse_matmul sends them: two ragged all-to-alls along the axis of experts.
 //
-//   const ExpertExchange exchange(graph, region, axes, sizes, room);
+//   const ExpertExchange exchange(graph, region, axes, sizes, room, may_drop);
 //   Expr arrived = exchange.to_experts(rows);                      // [room, width]
 //   arrived = products(in the order of exchange.experts(), exchange.sizes());
-//   const Expr back = exchange.to_tokens(arrived);                 // [rows, width]
+//   const Expr back = exchange.to_tokens(arrived, rows);           // [rows, width]
 //
 // Every device knows how many rows each device has for each expert; offsets and sizes of both ways are sums
 // of these numbers, and the gradient of one way is the other.
@@ -23,8 +23,9 @@ class ExpertExchange {
   ExpertExchange(ExpressionGraph& graph, const ManualRegion& region, std::vector<AxisPart> axes, Expr sizes,
                  int64_t room, bool may_drop);
 
+  /// [rows, width] in the order of experts -> [room, width] in the order of the devices that they come from.
   Expr to_experts(Expr rows) const;
-  /// `rows`: of the result.
+  /// The way back; `rows`: of the result.
   Expr to_tokens(Expr arrived, int64_t rows) const;
   /// s32[room]: which of the device's own experts each row is for; their number where no row has arrived.
   Expr experts() const;

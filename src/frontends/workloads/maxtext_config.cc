@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <deque>
 
@@ -287,8 +286,7 @@ class MaxTextReader {
     fields_.positive("rope_max_timescale", model.rope_theta);
     std::string rope = "default";
     fields_.text("rope_type", rope);
-    std::ranges::transform(rope, rope.begin(), [](unsigned char c) { return std::tolower(c); });
-    model.rope_interleaved = maxtext_turns_neighbors(model.name) || maxtext_turns_neighbors(rope);
+    model.rope_interleaved = maxtext_turns_neighbors(model.name) || maxtext_turns_neighbors(lower_case(rope));
     int64_t window = 0, positions = 0;
     if (fields_.whole("sliding_window_size", window, 0) && window > 0) model.attention.window = window;
     if (fields_.whole("trainable_position_size", positions, -1) && positions > 0)

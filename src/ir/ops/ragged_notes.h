@@ -11,8 +11,8 @@ namespace hlosim {
 struct RaggedNotes {
   RaggedTile tile{};      // ragged_dot_tiling, hlosim.one_core
   double row_groups = 0;  // hlosim.row_groups; 0: unspecified
-  int constraint = 0;
-  std::string fault{};  // which is no such list, number or word; empty: none
+  int constraint = 0;     // of ragged-dot's (contraction.cc): the one that `fault` breaks
+  std::string fault{};    // what one of them is, and what was expected; empty: none
 };
 RaggedNotes ragged_notes(const Instruction& instruction);
 

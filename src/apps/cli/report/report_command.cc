@@ -147,14 +147,8 @@ void warn_of_unused_keys(const Report& report, Streams streams) {
 /// "v4,v5e" names two devices, unless it is a file.
 std::vector<std::string> device_names(const std::string& text) {
   std::error_code ignored;
-  std::vector<std::string> names;
   if (text.empty() || std::filesystem::exists(text, ignored)) return {text};
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    names.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
+  return split(text, ',');
 }
 
 /// What can't be asked for together; says so.

@@ -210,7 +210,7 @@ class StoreRules {
 
   /// Only products take it, and if each computes it again fewer bytes move than if it is stored.
   bool is_cheaper_in_products(int32_t i) const {
-    constexpr size_t kMost = 8;
+    constexpr size_t kMost = 8;  // guess: a bound of the search
     const Places products = products_of(i, kMost);
     const std::optional<int64_t> read = products.empty() ? std::nullopt : read_element_by_element(i);
     const auto n = static_cast<int64_t>(products.size());
